@@ -1,0 +1,125 @@
+"""`config.toml`: for now, the access layers."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.artifacts.files import read_artifact
+from ironcurtain.artifacts.item import Item
+from ironcurtain.engine.access import ALIASES, GROUPS, ONLY_READS, PROFILES, Access, Group, Layer, Names, Patterns, subagent_layer
+from ironcurtain.errors import ArtifactError, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+_LAYER: Final = ("profile", "allow", "alsoAllow", "deny")
+_GLOBAL: Final = ("byProvider", "subagents", "aliases", "groups")
+
+
+def read_config(path: Path) -> Access:
+    """The access layers of a configuration file."""
+    try:
+        value = tomllib.loads(read_artifact(path).decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ArtifactError("artifact_malformed", str(path), "", f"not TOML: {error}", "correct it") from None
+    return access_from(Item(value, str(path)))
+
+
+def access_from(item: Item) -> Access:
+    """The access layers of a configuration."""
+    top = item.members((), ("tools", "agents", "groups"))
+    tools = top["tools"].members((), (*_LAYER, *_GLOBAL)) if "tools" in top else {}
+    names = Names({**ALIASES, **{_plain(key): _plain(to.text()) for key, to in _entries(tools, "aliases").items()}})
+    reader = _LayerReader(names, _groups(tools.get("groups")))
+    groups, members = {}, {}
+    for name, group in _entries(top, "groups").items():
+        parts = group.members((), ("tools", "toolsByMember"))
+        if "tools" in parts:
+            groups[name] = reader.layer("group", parts["tools"])
+        for member, layer in _entries(parts, "toolsByMember").items():
+            members[name, member] = reader.layer("group", layer)
+    subagents = reader.layer("subagent", tools["subagents"].members(("tools",))["tools"]) if "subagents" in tools else None
+    return Access(
+        names=names,
+        everyone=reader.layer("global", top["tools"], _GLOBAL) if "tools" in top else Layer("global"),
+        providers={
+            key.strip().lower(): reader.layer("provider", layer) for key, layer in _entries(tools, "byProvider").items()
+        },
+        agents={
+            name: reader.layer("agent", agent.members(("tools",))["tools"])
+            for name, agent in _entries(top, "agents").items()
+        },
+        groups=groups,
+        members=members,
+        subagents=subagent_layer(names, subagents.deny, subagents.lists) if subagents else subagent_layer(names, ()),
+    )
+
+
+class _LayerReader:
+    """Reads layers under one set of names and groups."""
+
+    def __init__(self, names: Names, groups: Mapping[str, Group]) -> None:
+        self._names = names
+        self._groups = groups
+
+    def layer(self, name: str, item: Item, besides: tuple[str, ...] = ()) -> Layer:
+        members = item.members((), (*_LAYER, *besides))
+        also = self._written(members["alsoAllow"]) if "alsoAllow" in members else []
+        lists = []
+        if "profile" in members:
+            profile = PROFILES[members["profile"].word(PROFILES)]
+            if profile is not None:
+                lists.append(self._patterns([*profile, *also], members["profile"]))
+        if "allow" in members:
+            if members["allow"].value == []:
+                members["allow"].fail(
+                    "an empty list may mean nothing or everything",
+                    'write deny = ["*"] to block everything, or leave allow out to narrow nothing',
+                )
+            lists.append(self._patterns([*self._written(members["allow"]), *also], members["allow"]))
+        deny = [self._patterns(self._written(members["deny"]), members["deny"])] if "deny" in members else []
+        return Layer(name, tuple(deny), tuple(lists))
+
+    def _patterns(self, written: list[str], item: Item) -> Patterns:
+        return Patterns.of(written, self._names, {**self._groups, ONLY_READS: Group(())}, item.place)
+
+    def _written(self, item: Item) -> list[str]:
+        return [name for element in item.elements() for name in _spelled(element, self._groups)]
+
+
+def _groups(item: Item | None) -> Mapping[str, Group]:
+    """The built-in groups and the owner's own, which may be made of others written above them."""
+    found = dict(GROUPS)
+    for name, entry in item.entries().items() if item else ():
+        plain = name if name.startswith("group:") else f"group:{name}"
+        if plain in GROUPS:
+            entry.fail(f"{plain} is built in", "choose another name")
+        written = [pattern for element in entry.elements(least=1) for pattern in _spelled(element, found)]
+        inner = [found[pattern] for pattern in written if pattern in found]
+        own = [pattern for pattern in written if pattern not in found]
+        found[plain] = Group(
+            (*own, *(name for group in inner for name in group.names)),
+            frozenset(role for group in inner for role in group.roles),
+        )
+    return found
+
+
+def _spelled(item: Item, groups: Mapping[str, Group]) -> list[str]:
+    pattern = item.text().strip()
+    if pattern.lower().startswith("group:"):
+        if pattern.lower() not in groups:
+            item.fail(f"there is no group {quote(pattern)}", f"known: {', '.join(sorted(groups))}")
+        return [pattern.lower()]
+    if "*" in pattern[:-1]:
+        item.fail(f"a star may only stand at the end: {quote(pattern)}", "write a name, prefix* or *")
+    return [pattern]
+
+
+def _entries(members: Mapping[str, Item], key: str) -> Mapping[str, Item]:
+    return members[key].entries() if key in members else {}
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower()

@@ -1,0 +1,61 @@
+"""Opens files that decide about security: regular, ours, and writable by nobody else."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.errors import ArtifactError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MAX_ARTIFACT_BYTES: Final = 64 * 1024 * 1024  # 10,000 rules with 1,000 annotated tools stay below 20 MB
+
+
+def read_artifact(path: Path) -> bytes:
+    """The content of an artifact, or an `ArtifactError` that says what to do."""
+    _require_ours(os.stat(path.parent) if path.parent.is_dir() else None, path.parent)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError:
+        raise _error("artifact_missing", path, "there is no such file", "check the directory's name") from None
+    except OSError as error:
+        why = "it is a symbolic link" if path.is_symlink() else (error.strerror or "cannot be opened").lower()
+        raise _error("artifact_unsafe", path, why, "put a regular file of your own there") from None
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise _error("artifact_unsafe", path, "it is not a regular file", "put a regular file there")
+        _require_ours(status, path)
+        if status.st_size > MAX_ARTIFACT_BYTES:
+            raise _error("artifact_malformed", path, f"more than {MAX_ARTIFACT_BYTES} bytes", "make it smaller")
+        return file.read(MAX_ARTIFACT_BYTES + 1)
+
+
+def write_artifact(path: Path, data: bytes) -> None:
+    """Replace a file in one step, readable and writable by its owner only."""
+    partial = path.with_name(f".{path.name}.partial")
+    partial.unlink(missing_ok=True)
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+def _require_ours(status: os.stat_result | None, path: Path) -> None:
+    if status is None:
+        raise _error("artifact_missing", path, "there is no such directory", "check the directory's name")
+    if status.st_uid not in (os.geteuid(), 0):
+        raise _error(
+            "artifact_unsafe", path, f"it belongs to user {status.st_uid}, not to you", f"sudo chown $USER {path}"
+        )
+    if status.st_mode & 0o022:
+        raise _error("artifact_unsafe", path, "others can write to it", f"chmod go-w {path}")
+
+
+def _error(code: str, path: Path, problem: str, help_: str) -> ArtifactError:
+    return ArtifactError(code, str(path), "", problem, help_)

@@ -1,0 +1,37 @@
+"""Named lists: those of the policy itself and the dynamic ones beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ironcurtain.artifacts.item import Item
+    from ironcurtain.model.resolved import Scalar
+
+
+def read_lists(policy_lists: Item | None, dynamic: Item | None) -> Mapping[str, tuple[Scalar, ...]]:
+    """Every list by name; a name may stand in one place only."""
+    found: dict[str, tuple[Scalar, ...]] = {}
+    for name, entry in policy_lists.entries().items() if policy_lists else ():
+        values = entry if isinstance(entry.value, list) else entry.members(("values",), ("kind",))["values"]
+        found[name] = _scalars(values)
+    if dynamic is None:
+        return found
+    members = dynamic.members(("version", "lists"), ("generatedAt",))
+    if members["version"].count(least=1) != 1:
+        members["version"].fail("a version this program does not know", "write 1")
+    for name, entry in members["lists"].entries().items():
+        if name in found:
+            entry.fail("the list stands in compiled-policy.json too", "remove one of the two")
+        parts = entry.members(("values",), ("kind", "manualAdditions", "manualRemovals"))
+        added = _scalars(parts["manualAdditions"]) if "manualAdditions" in parts else ()
+        removed = _scalars(parts["manualRemovals"]) if "manualRemovals" in parts else ()
+        gone = {(type(value), value) for value in removed}
+        found[name] = tuple(v for v in (*_scalars(parts["values"]), *added) if (type(v), v) not in gone)
+    return found
+
+
+def _scalars(item: Item) -> tuple[Scalar, ...]:
+    return tuple(element.scalar() for element in item.elements())

@@ -1,0 +1,238 @@
+"""Rules, from JSON. Everything in a condition is brought into the same canonical form as the values of a call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.engine.pattern import PatternError, compile_pattern
+from ironcurtain.errors import Refusal, quote
+from ironcurtain.model.decision import Outcome
+from ironcurtain.model.policy import Conditions, DomainTest, ListTest, PathTest, Rule, TaskPolicy, ValueTest
+from ironcurtain.model.resolved import Opaque
+from ironcurtain.model.roles import Category, Role, category
+from ironcurtain.resolve.hosts import resolve_host
+from ironcurtain.resolve.parties import resolve_parties
+from ironcurtain.resolve.urls import resolve_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ironcurtain.artifacts.item import Item
+    from ironcurtain.model.resolved import Scalar
+    from ironcurtain.resolve.paths import PathResolver
+
+MAX_RULES: Final = 100_000
+OUTCOMES: Final = {outcome.word: outcome for outcome in (Outcome.ALLOW, Outcome.DENY, Outcome.ESCALATE)}
+
+_CONDITIONS: Final = (
+    "server", "tool", "sideEffects", "roles", "paths", "domains", "lists", "values", "origin", "assess",
+)  # fmt: skip
+_PREDICATES: Final = ("equals", "in", "matches", "minimum", "maximum", "maxLength", "minItems", "maxItems")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleReader:
+    """Reads rules that may refer to these lists."""
+
+    paths: PathResolver
+    lists: Mapping[str, tuple[Scalar, ...]]
+
+    def rules(self, item: Item) -> tuple[Rule, ...]:
+        """A chain of rules with different names."""
+        elements = item.elements()
+        if len(elements) > MAX_RULES:
+            item.fail(f"more than {MAX_RULES} rules", "split or generalise them")
+        seen: set[str] = set()
+        rules = []
+        for element in elements:
+            rule = self.rule(element)
+            if rule.name in seen:
+                element.fail(f"a second rule named {quote(rule.name)}", "give every rule its own name")
+            seen.add(rule.name)
+            rules.append(rule)
+        return tuple(rules)
+
+    def rule(self, item: Item) -> Rule:
+        """One rule."""
+        members = item.members(("name", "if", "then"), ("description", "principle", "reason", "elsewhere"))
+        then = OUTCOMES[members["then"].word(OUTCOMES)]
+        conditions = self._conditions(members["if"], then)
+        elsewhere = "elsewhere" in members and members["elsewhere"].flag()
+        if elsewhere and then is not Outcome.ESCALATE:
+            members["elsewhere"].fail("only an escalate can be limited to elsewhere", "leave it out")
+        if then is Outcome.ALLOW and members["if"].value == {}:
+            members["if"].fail("an allow without any condition", 'say what is allowed, for example {"tool": ["..."]}')
+        return Rule(
+            name=members["name"].text(),
+            conditions=conditions,
+            then=then,
+            elsewhere=elsewhere,
+            description=members["description"].text(blank=True) if "description" in members else "",
+            principle=members["principle"].text(blank=True) if "principle" in members else "",
+            reason=members["reason"].text(blank=True) if "reason" in members else "",
+            named=_named(conditions),
+        )
+
+    def _conditions(self, item: Item, then: Outcome) -> Conditions:
+        members = item.members((), _CONDITIONS)
+        if "assess" in members and then is Outcome.ALLOW:
+            members["assess"].fail("an allow cannot rest on an assessment", "use it in a deny or escalate rule")
+        return Conditions(
+            servers=_names(members["server"]) if "server" in members else (),
+            tools=_names(members["tool"]) if "tool" in members else (),
+            side_effects=members["sideEffects"].flag() if "sideEffects" in members else None,
+            roles=_roles(members["roles"]) if "roles" in members else frozenset(),
+            paths=self._path_test(members["paths"]) if "paths" in members else None,
+            domains=self._domain_test(members["domains"]) if "domains" in members else None,
+            lists=tuple(map(self._list_test, members["lists"].elements(least=1))) if "lists" in members else (),
+            values=self._value_tests(members["values"], then) if "values" in members else (),
+            origin_roles=_origin(members["origin"]) if "origin" in members else frozenset(),
+            question=members["assess"].members(("question",))["question"].text() if "assess" in members else None,
+        )
+
+    def _path_test(self, item: Item) -> PathTest:
+        members = item.members(("roles", "within"))
+        within = members["within"].text()
+        if not within.startswith(("/", "~/")) and within != "~":
+            members["within"].fail(f"a relative directory: {quote(within)}", "write it from / or from ~/")
+        try:
+            return PathTest(_roles(members["roles"]), self.paths.resolve(within, None).text)
+        except Refusal as refusal:
+            members["within"].fail(refusal.reason, refusal.help or "write the plain path of a directory")
+
+    def _domain_test(self, item: Item) -> DomainTest:
+        members = item.members(("roles", "allowed"))
+        names: set[str] = set()
+        suffixes: set[str] = set()
+        for element, entry in self._expand(members["allowed"]):
+            if not isinstance(entry, str):
+                element.fail(f"a host name is expected, not {quote(entry)}", "write example.com or *.example.com")
+            below = entry.startswith("*.")
+            try:
+                host = resolve_host(entry[2:] if below else entry).host
+            except Refusal as refusal:
+                element.fail(refusal.reason, "write example.com or *.example.com")
+            (suffixes if below else names).add(host)
+        return DomainTest(_roles(members["roles"]), frozenset(names), frozenset(suffixes))
+
+    def _list_test(self, item: Item) -> ListTest:
+        members = item.members(("roles", "allowed"))
+        roles = _roles(members["roles"])
+        keys = {
+            key for element, entry in self._expand(members["allowed"]) for key in self._keys(entry, roles, element)
+        }
+        return ListTest(roles, frozenset(keys))
+
+    def _value_tests(self, item: Item, then: Outcome) -> tuple[ValueTest, ...]:
+        tests = []
+        for key, predicate in item.entries().items():
+            kind, colon, name = key.partition(":")
+            if kind not in ("arg", "role") or not colon or not name:
+                predicate.fail(f"{quote(key)} names nothing", "write arg:NAME or role:NAME")
+            tests.append(self._value_test(predicate, Role(name) if kind == "role" else None, name, then))
+        if not tests:
+            item.fail("no value is named", "leave the key out, or write arg:NAME or role:NAME")
+        return tuple(tests)
+
+    def _value_test(self, item: Item, role: Role | None, name: str, then: Outcome) -> ValueTest:
+        members = item.members((), _PREDICATES)
+        if not members:
+            item.fail("an empty predicate", f"use one of {', '.join(_PREDICATES)}")
+        wanted = [[members["equals"]]] if "equals" in members else []
+        wanted += [members["in"].elements(least=1)] if "in" in members else []
+        roles = frozenset({role}) if role else frozenset()
+        sets = [{key for entry in entries for key in self._keys(entry.scalar(), roles, entry)} for entries in wanted]
+        pattern = members["matches"].text() if "matches" in members else None
+        try:
+            # In a deny or escalate a dot spans lines, so that a line break hides nothing.
+            matcher = compile_pattern(pattern, dot_spans_lines=then is not Outcome.ALLOW) if pattern else None
+        except PatternError as error:
+            members["matches"].fail(f"a regular expression we do not know: {error}", "see docs/formats.md")
+        return ValueTest(
+            role=role,
+            leaf=None if role else name,
+            equals=tuple(set.intersection(*sets)) if sets else None,
+            matches=matcher.fullmatch if matcher else None,
+            pattern=pattern,
+            minimum=members["minimum"].number() if "minimum" in members else None,
+            maximum=members["maximum"].number() if "maximum" in members else None,
+            max_length=members["maxLength"].count() if "maxLength" in members else None,
+            min_items=members["minItems"].count() if "minItems" in members else None,
+            max_items=members["maxItems"].count() if "maxItems" in members else None,
+        )
+
+    def _expand(self, item: Item) -> Iterable[tuple[Item, Scalar]]:
+        """Literal entries and the members of lists they refer to."""
+        for element in item.elements(least=1):
+            entry = element.scalar()
+            if isinstance(entry, str) and entry.startswith("@"):
+                if entry[1:] not in self.lists:
+                    known = ", ".join("@" + name for name in sorted(self.lists)) or "none"
+                    element.fail(f"there is no list {entry}", f"add it under lists; known: {known}")
+                yield from ((element, member) for member in self.lists[entry[1:]])
+            else:
+                yield element, entry
+
+    def _keys(self, entry: Scalar, roles: frozenset[Role], item: Item) -> Iterable[tuple[type, Scalar]]:
+        """A literal as the values of these roles look once they are resolved."""
+        if not isinstance(entry, str):
+            return [(type(entry), entry)]
+        try:
+            return [(str, self._canonical(entry, category(role))) for role in roles] or [(str, entry)]
+        except Refusal as refusal:
+            item.fail(f"{quote(entry)} can never be a value here: {refusal.reason}", "correct or remove it")
+
+    def _canonical(self, entry: str, kind: Category) -> str:
+        if kind is Category.PATH:
+            return self.paths.resolve(entry, None).text
+        if kind is Category.URL:
+            return resolve_url(entry).text
+        if kind is Category.PARTY:
+            parties = resolve_parties(entry)
+            if isinstance(parties, Opaque) or len(parties) != 1:
+                raise Refusal("value_spelling", "it is not one address or name")
+            return parties[0].text
+        return entry.strip() if kind in (Category.PLACE, Category.OTHER) else entry
+
+
+def read_task(item: Item, reader: RuleReader) -> TaskPolicy:
+    """A task policy: rules in the same language, with an end."""
+    members = item.members(("version", "task", "expiresAt", "rules"))
+    if members["version"].count(least=1) != 1:
+        members["version"].fail("a version this program does not know", "write 1")
+    return TaskPolicy(members["task"].text(), members["expiresAt"].time(), reader.rules(members["rules"]))
+
+
+def _names(item: Item) -> tuple[str, ...]:
+    return tuple(element.text() for element in item.elements(least=1))
+
+
+def _roles(item: Item) -> frozenset[Role]:
+    roles = frozenset(Role(element.text()) for element in item.elements(least=1))
+    for role in roles:
+        if role == "none" or role != role.strip().lower():
+            item.fail(f"{quote(role)} is not a role", "roles are lower case, for example read-path")
+    return roles
+
+
+def _origin(item: Item) -> frozenset[Role]:
+    members = item.members(("roles", "from"))
+    source = members["from"]
+    for word in source.elements(least=1) if isinstance(source.value, list) else (source,):
+        word.text()
+    return _roles(members["roles"])
+
+
+def _named(conditions: Conditions) -> frozenset[Role]:
+    """The roles a rule names, in any of its keys."""
+    return frozenset(
+        {
+            *conditions.roles,
+            *(conditions.paths.roles if conditions.paths else ()),
+            *(conditions.domains.roles if conditions.domains else ()),
+            *(role for test in conditions.lists for role in test.roles),
+            *(test.role for test in conditions.values if test.role),
+            *conditions.origin_roles,
+        }
+    )

@@ -1,0 +1,1 @@
+"""The policy that is in force until the owner writes another: data only."""

@@ -1,0 +1,91 @@
+"""Splits a call into claims and runs each through a chain of rules: the first that applies and holds decides it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ironcurtain.engine.conditions import ConditionError, Scope, conditions_hold
+from ironcurtain.model.decision import Claim, Outcome, Verdict
+from ironcurtain.model.resolved import CanonicalPath
+from ironcurtain.model.roles import CONTAINABLE, is_carried, sends
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ironcurtain.engine.chain import Candidate, RuleBook
+    from ironcurtain.model.call import CanonicalCall
+    from ironcurtain.model.policy import Rule, Tool
+
+
+def claims_of(call: CanonicalCall) -> tuple[Claim, ...]:
+    """One claim for each value of a resource role, one for each carried role; if there is none, one for the call."""
+    claims = [Claim(item.role, (item.value,)) for item in call.values if not is_carried(item.role)]
+    carried = dict.fromkeys(item.role for item in call.values if is_carried(item.role))
+    claims += [Claim(role, tuple(item.value for item in call.values if item.role == role)) for role in carried]
+    return tuple(claims) or (Claim(None, ()),)
+
+
+def decide_claims(
+    book: RuleBook, tool: Tool, call: CanonicalCall, sandbox: str
+) -> Iterator[tuple[Claim, Verdict]]:
+    """Every claim of the call with what the rules say of it."""
+    claims = claims_of(call)
+    scope = Scope.of(call)
+    sending = any(claim.role is not None and sends(claim.role) for claim in claims)
+    for claim in claims:
+        yield claim, decide_claim(book.candidates(tool, claim, scope), claim, scope, sandbox, sending=sending)
+
+
+def decide_claim(
+    candidates: Iterable[Candidate], claim: Claim, scope: Scope, sandbox: str, *, sending: bool
+) -> Verdict:
+    """What the rules say of one claim."""
+    contained = is_contained(claim, sandbox)
+    pending: Verdict | None = None  # what rules with an unanswered question would say
+    for candidate in candidates:
+        rule = candidate.rule
+        if (rule.elsewhere and contained) or (candidate.reads_only and sending):
+            continue
+        try:
+            if not conditions_hold(rule, candidate.tests, claim, scope):
+                continue
+        except ConditionError as error:
+            if rule.then is Outcome.ALLOW:
+                continue
+            return Verdict(Outcome.DENY, "rule_error", f"{rule.name} cannot be evaluated: {error}", rule.name)
+        if not rule.unanswered:
+            return stricter(pending, _says(rule))
+        if rule.then is not Outcome.ALLOW:
+            pending = stricter(pending, _says(rule))
+    if contained:
+        return stricter(pending, Verdict(Outcome.ALLOW, "contained", "inside the sandbox"))
+    return stricter(pending, Verdict(Outcome.DENY, "no_rule", f"no rule allows {subject(claim)}"))
+
+
+def is_contained(claim: Claim, sandbox: str) -> bool:
+    """Whether the claim is to read or write inside the sandbox."""
+    return claim.role in CONTAINABLE and all(
+        isinstance(value, CanonicalPath) and value.within(sandbox) for value in claim.values
+    )
+
+
+def stricter(first: Verdict | None, second: Verdict) -> Verdict:
+    """Join two verdicts; of equal ones the first stays."""
+    return second if first is None or second.outcome > first.outcome else first
+
+
+def subject(claim: Claim) -> str:
+    """The claim in words."""
+    if claim.role is None:
+        return "this call"
+    shown = ", ".join(str(value) for value in claim.values)
+    return f"{claim.role} {shown}" if len(shown) <= 200 else f"{claim.role} {shown[:200]}..."
+
+
+def _says(rule: Rule) -> Verdict:
+    return Verdict(
+        rule.then,
+        f"rule_{rule.then.word}",
+        rule.reason or rule.description or f"the rule {rule.name} says {rule.then.word}",
+        rule.name,
+    )

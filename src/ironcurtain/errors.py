@@ -1,0 +1,43 @@
+"""Every way to say no.
+
+    Refusal                 one call is refused: a code, one line, and what to do about it
+    ArtifactError           a file of the policy or the configuration is refused: nothing is loaded
+
+Messages are lower case, one line, without a full stop; whatever came from outside is quoted and cut by `quote`.
+Codes are stable words; `docs/formats.md` lists them.
+"""
+
+from __future__ import annotations
+
+import json
+
+QUOTE_LIMIT = 120  # characters of foreign text that a message may carry
+
+
+def quote(text: object) -> str:
+    """Foreign text as it may stand in a message: one line, ASCII, cut where the cut shows."""
+    shown = json.dumps(text, default=str)
+    return shown if len(shown) <= QUOTE_LIMIT else shown[:QUOTE_LIMIT] + '..."'
+
+
+class Refusal(Exception):  # noqa: N818 - it is what it says: not a fault, an answer
+    """One call is refused before the rules are asked."""
+
+    def __init__(self, code: str, reason: str, help_: str = "") -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+        self.help = help_
+
+
+class ArtifactError(Exception):
+    """A file is refused; names the file, the place in it and what to write instead."""
+
+    def __init__(self, code: str, file: str, place: str, problem: str, help_: str) -> None:
+        where = f"{file}: {place}" if place else file
+        super().__init__(f"{where}: {problem}")
+        self.code = code
+        self.file = file
+        self.place = place
+        self.problem = problem
+        self.help = help_

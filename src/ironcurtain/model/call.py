@@ -1,0 +1,71 @@
+"""A call: as it was read, and as it was resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ironcurtain.model.resolved import CanonicalPath, Value
+    from ironcurtain.model.roles import Role
+
+Json: TypeAlias = "str | int | float | bool | None | list[Json] | dict[str, Json]"
+Arguments: TypeAlias = "dict[str, Json]"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """On whose behalf a call is made. Fixed by the owner's configuration, never by what a client says of itself."""
+
+    agent: str | None = None
+    provider: str | None = None
+    group: str | None = None
+    member: str | None = None
+    subagent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that is well-formed; nothing more is known of it."""
+
+    server: str
+    tool: str
+    arguments: Arguments
+    principal: Principal = field(default_factory=Principal)
+    task: Json = None
+    """A task policy that came with the call, not yet read."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleValue:
+    """One value of one role in a call, and the leaf it came from."""
+
+    role: Role
+    leaf: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """A string that looks like a path in an argument that is none: compared with what is protected, never rewritten."""
+
+    leaf: str
+    text: str
+    path: CanonicalPath | None
+    """Where it leads; nothing if it does not resolve, and then `text` is its lexical form."""
+
+
+@dataclass(frozen=True, slots=True)
+class CanonicalCall:
+    """What is decided, and what is forwarded: `arguments` holds exactly the canonical values."""
+
+    server: str
+    tool: str
+    arguments: Arguments
+    principal: Principal
+    values: tuple[RoleValue, ...]
+    leaves: Mapping[str, tuple[Value, ...]]
+    """The values of each leaf, for conditions on an argument."""
+    strays: tuple[Stray, ...]

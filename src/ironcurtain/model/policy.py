@@ -1,0 +1,145 @@
+"""The policy language: rules, their conditions, and what is known of each tool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ironcurtain.model.call import Json
+    from ironcurtain.model.decision import Outcome
+    from ironcurtain.model.resolved import Scalar
+    from ironcurtain.model.roles import Role
+
+
+@dataclass(frozen=True, slots=True)
+class PathTest:
+    """The path is inside the directory."""
+
+    roles: frozenset[Role]
+    within: str
+
+
+@dataclass(frozen=True, slots=True)
+class DomainTest:
+    """The host is one of these names, or below one of these suffixes."""
+
+    roles: frozenset[Role]
+    names: frozenset[str]
+    suffixes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ListTest:
+    """The value is one of these, type included."""
+
+    roles: frozenset[Role]
+    members: frozenset[tuple[type, Scalar]]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueTest:
+    """A predicate on the values of one role or one leaf."""
+
+    role: Role | None
+    leaf: str | None
+    equals: tuple[tuple[type, Scalar], ...] | None = None
+    """The values of `equals` or `in`; both are written here, ANDed by intersection."""
+    matches: Callable[[str], bool] | None = None
+    pattern: str | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    max_length: int | None = None
+    min_items: int | None = None
+    max_items: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What must hold for a rule to match; absent means: not asked."""
+
+    servers: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    side_effects: bool | None = None
+    roles: frozenset[Role] = frozenset()
+    paths: PathTest | None = None
+    domains: DomainTest | None = None
+    lists: tuple[ListTest, ...] = ()
+    values: tuple[ValueTest, ...] = ()
+    origin_roles: frozenset[Role] = frozenset()
+    question: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of the chain."""
+
+    name: str
+    conditions: Conditions
+    then: Outcome
+    elsewhere: bool = False
+    description: str = ""
+    principle: str = ""
+    reason: str = ""
+    named: frozenset[Role] = field(default=frozenset())
+    """The roles it names, in any of its keys."""
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether it asks something that no step answers yet."""
+        return self.conditions.question is not None or bool(self.conditions.origin_roles)
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """Roles of a leaf, and under which values of sibling arguments they are meant."""
+
+    roles: tuple[Role, ...]
+    absent_unknown: bool = True
+    when: tuple[tuple[str, frozenset[tuple[type, Scalar]]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The annotated arguments as a tree: a leaf has modes, an object members, a list of objects elements."""
+
+    leaf: str
+    modes: tuple[Mode, ...] = ()
+    required: bool = False
+    members: Mapping[str, Shape] = field(default_factory=dict)
+    elements: Shape | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """What the policy knows of one tool."""
+
+    server: str
+    name: str
+    side_effects: bool
+    arguments: Shape
+    roles: frozenset[Role]
+    """Every role any leaf has in any mode."""
+    definition: Mapping[str, Json]
+    drifted: bool = False
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Where things are on this machine, in canonical form."""
+
+    home: str
+    sandbox: str
+    path_base: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPolicy:
+    """A policy that narrows for one task and ends with it."""
+
+    task: str
+    expires_at: float
+    rules: tuple[Rule, ...]

@@ -1,0 +1,227 @@
+"""Takes a validated call apart by its tool's annotation and puts the canonical call together.
+
+The arguments are walked once, along the leaves of the annotation. Each value is resolved by the category of its roles and
+the canonical form is written into the copy that is forwarded; what the engine sees and what is sent come from the same step.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeVar
+from urllib.parse import unquote
+
+from ironcurtain.errors import Refusal, quote
+from ironcurtain.model.call import CanonicalCall, RoleValue, Stray
+from ironcurtain.model.resolved import UNKNOWN, CanonicalPath, Opaque, Value
+from ironcurtain.model.roles import COMMAND, IDENTIFIER, NONE, Category, Role, category
+from ironcurtain.resolve.commands import resolve_command
+from ironcurtain.resolve.parties import resolve_parties
+from ironcurtain.resolve.text import looks_like_flag, require_visible
+from ironcurtain.resolve.urls import looks_like_url, resolve_url
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ironcurtain.model.call import Arguments, Json, ToolCall
+    from ironcurtain.model.policy import Mode, Shape, Tool
+    from ironcurtain.resolve.hosts import Lookup
+    from ironcurtain.resolve.paths import PathResolver
+
+MAX_STRAY: Final = 4096  # bytes; longer strings are compared by their letters alone
+_LOCATED: Final = (Category.PATH, Category.URL)
+_STRAY_STARTS: Final = ("/", ".", "~/", "file:")
+_FILE_URL: Final = re.compile(r"file:(?://[^/]*)?")
+_V = TypeVar("_V", bound=Value)
+
+
+@dataclass(frozen=True, slots=True)
+class CallResolver:
+    """Resolves calls for one setup."""
+
+    paths: PathResolver
+    path_base: Mapping[str, str]
+    lookup: Lookup | None = None
+
+    def resolve(self, call: ToolCall, tool: Tool, arguments: Arguments) -> CanonicalCall:
+        """The canonical call; `arguments` are the call's, with defaults."""
+        work = _Work(self, self.path_base.get(call.server))
+        canonical = work.members(tool.arguments, arguments)
+        return CanonicalCall(
+            server=call.server,
+            tool=call.tool,
+            arguments=canonical,
+            principal=call.principal,
+            values=tuple(work.values),
+            leaves={leaf: tuple(values) for leaf, values in work.leaves.items()},
+            strays=tuple(work.strays),
+        )
+
+
+@dataclass(slots=True)
+class _Work:
+    """One walk through the arguments of one call, along the shape its tool is annotated with."""
+
+    resolver: CallResolver
+    base: str | None
+    values: list[RoleValue] = field(default_factory=list)
+    leaves: dict[str, list[Value]] = field(default_factory=dict)
+    strays: list[Stray] = field(default_factory=list)
+
+    def members(self, shape: Shape, value: dict[str, Json]) -> dict[str, Json]:
+        """An object whose members are annotated one by one."""
+        canonical: dict[str, Json] = {}
+        for name, member in value.items():
+            if name not in shape.members:
+                raise _unknown(f"{shape.leaf}.{name}" if shape.leaf else name)
+            canonical[name] = self._member(shape.members[name], member, value)
+        for name, missing in shape.members.items():
+            if name not in value:
+                self._absent(missing, value, present=False)
+        return canonical
+
+    def _member(self, shape: Shape, value: Json, siblings: Mapping[str, Json]) -> Json:
+        """One argument: a leaf, a container of leaves, or both."""
+        if isinstance(value, dict) and shape.members:
+            return self.members(shape, value)
+        if isinstance(value, list) and shape.elements and value:
+            return [self._element(shape, shape.elements, item, siblings) for item in value]
+        if shape.modes:
+            return self._leaf(shape, value, siblings)
+        if not _is_empty(value):
+            raise _unknown(shape.leaf)
+        self._absent(shape, siblings, present=True)
+        return value
+
+    def _element(self, shape: Shape, elements: Shape, item: Json, siblings: Mapping[str, Json]) -> Json:
+        if isinstance(item, dict):
+            return self.members(elements, item)
+        if not shape.modes:
+            raise _unknown(shape.leaf)
+        return self._leaf(shape, item, siblings)
+
+    def _absent(self, shape: Shape, siblings: Mapping[str, Json], *, present: bool) -> None:
+        """Nothing stands at a leaf, or where leaves would be: does the server pick something?"""
+        for mode in _in_force(shape.modes, siblings):
+            if mode.absent_unknown or (present and shape.required):
+                self._add(shape.leaf, mode.roles, UNKNOWN)
+        for below in (*shape.members.values(), *((shape.elements,) if shape.elements else ())):
+            self._absent(below, {}, present=present)
+
+    def _leaf(self, shape: Shape, value: Json, siblings: Mapping[str, Json]) -> Json:
+        modes = _in_force(shape.modes, siblings)
+        roles = tuple(dict.fromkeys(role for mode in modes for role in mode.roles))
+        if not _is_empty(value):
+            return self._value(shape, roles, value, siblings)
+        if isinstance(value, str) and any(category(role) in _LOCATED for role in roles):
+            self._add(shape.leaf, roles, UNKNOWN)  # "" may mean the current directory
+        else:
+            self._absent(shape, siblings, present=True)
+        return value
+
+    def _value(self, shape: Shape, roles: tuple[Role, ...], value: Json, siblings: Mapping[str, Json]) -> Json:
+        if isinstance(value, list):
+            return [self._leaf(shape, item, siblings) for item in value]
+        if isinstance(value, dict):
+            if any(category(role) in _LOCATED for role in roles):
+                raise Refusal("value_type", f"{shape.leaf}: an object where a path or URL is expected")
+            for key in value:
+                self._scalar(shape.leaf, roles, key)
+            return {key: self._leaf(shape, member, siblings) for key, member in value.items()}
+        return value if value is None else self._scalar(shape.leaf, roles, value)
+
+    def _scalar(self, leaf: str, roles: tuple[Role, ...], value: str | float) -> Json:
+        active = _meant(roles, value)
+        kinds = {category(role) for role in active}
+        if not isinstance(value, str):
+            if not kinds.isdisjoint(_LOCATED):
+                raise Refusal("value_type", f"{leaf}: a number or flag where a path or URL is expected")
+            self._add(leaf, active, value)
+            return value
+        _require_no_flag(leaf, active, kinds, value)
+        if Category.PATH in kinds:
+            return self._add(leaf, active, self.resolver.paths.resolve(value, self.base)).text
+        self._stray(leaf, value)
+        if Category.URL in kinds:
+            return self._add(leaf, active, resolve_url(value, self.resolver.lookup)).text
+        if Category.PARTY in kinds:
+            return self._parties(leaf, active, value)
+        if COMMAND in active:
+            return self._add(leaf, active, resolve_command(value)).text
+        if kinds & {Category.PLACE, Category.OTHER}:
+            require_visible(value, "value_spelling", leaf)
+            value = value.strip()
+        return self._add(leaf, active, value)
+
+    def _parties(self, leaf: str, roles: tuple[Role, ...], text: str) -> str:
+        parties = resolve_parties(text)
+        if isinstance(parties, Opaque):
+            return self._add(leaf, roles, parties).text
+        for party in parties:
+            self._add(leaf, roles, party)
+        return ", ".join(party.text for party in parties)
+
+    def _add(self, leaf: str, roles: tuple[Role, ...], value: _V) -> _V:
+        self.leaves.setdefault(leaf, []).append(value)
+        self.values.extend(RoleValue(role, leaf, value) for role in roles if role != NONE)
+        return value
+
+    def _stray(self, leaf: str, text: str) -> None:
+        """Note a string that looks like a path though its argument is none."""
+        if not text.startswith(_STRAY_STARTS):
+            return
+        shown = unquote(_FILE_URL.sub("", text)) if text.startswith("file:") else text
+        paths = self.resolver.paths
+        base = self.base or paths.home
+        where: CanonicalPath | None = None
+        if len(shown.encode()) <= MAX_STRAY and "\n" not in shown and "\r" not in shown:
+            try:
+                where = paths.follow(shown, base)
+            except Refusal:
+                where = None  # compared by its letters alone, below
+        self.strays.append(Stray(leaf, paths.lexical(shown, base), where))
+
+
+def _unknown(leaf: str) -> Refusal:
+    return Refusal(
+        "argument_unknown",
+        f"the argument {quote(leaf)} is not annotated",
+        "leave it out, or annotate it and verify the policy again",
+    )
+
+
+def _in_force(modes: tuple[Mode, ...], siblings: Mapping[str, Json]) -> tuple[Mode, ...]:
+    """The modes whose siblings are as they say; all of them if there is none."""
+    held = tuple(mode for mode in modes if all(_is_one_of(siblings.get(name), allowed) for name, allowed in mode.when))
+    return held or modes
+
+
+def _is_one_of(value: Json, allowed: frozenset[tuple[type, object]]) -> bool:
+    return not isinstance(value, (list, dict)) and (type(value), value) in allowed
+
+
+def _is_empty(value: Json) -> bool:
+    return value is None or value == [] or value == {} or (isinstance(value, str) and not value.strip())
+
+
+def _meant(roles: tuple[Role, ...], value: str | float) -> tuple[Role, ...]:
+    """Where an argument takes a URL or a path, the roles of the one this value is."""
+    kinds = {category(role) for role in roles}
+    if not isinstance(value, str) or not kinds.issuperset(_LOCATED):
+        return roles
+    other = Category.PATH if looks_like_url(value) else Category.URL
+    return tuple(role for role in roles if category(role) is not other)
+
+
+def _require_no_flag(leaf: str, roles: tuple[Role, ...], kinds: set[Category], value: str) -> None:
+    if not looks_like_flag(value.lstrip()):
+        return
+    positional = IDENTIFIER in roles or any(
+        category(role) not in (Category.CARRIED, Category.NONE) and role != COMMAND for role in roles
+    )
+    if positional and not (kinds.isdisjoint(_LOCATED) and _is_number(value)):
+        raise Refusal("value_flag", f"{leaf}: a value that a program may take for an option: {quote(value)}")
+
+
+def _is_number(text: str) -> bool:
+    return text.startswith("-") and text[1:].isascii() and text[1:].isdigit()

@@ -1,0 +1,35 @@
+"""Characters that hide or imitate, and a key under which look-alike names are equal."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+from ironcurtain.errors import Refusal, quote
+
+_BIDI: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_DASHES: Final = frozenset("-\u00ad\u02d7\u058a\u05be\u1400\u1806\u2212\u2796\u2e3a\u2e3b\u30fc\ufe63\uff0d")
+
+
+def require_visible(text: str, code: str, what: str) -> None:
+    """Refuse control, line-separating and direction-changing characters in a name."""
+    if text.isascii() and text.isprintable():
+        return
+    for char in text:
+        if unicodedata.category(char) in ("Cc", "Zl", "Zp") or char in _BIDI:
+            raise Refusal(code, f"{what} holds the character U+{ord(char):04X}: {quote(text)}")
+
+
+def looks_like_flag(text: str) -> bool:
+    """Whether a program may take the text for an option: it starts with a dash of any kind."""
+    return bool(text) and (text[0] in _DASHES or unicodedata.category(text[0]) == "Pd")
+
+
+def fold(name: str) -> str:
+    """A key that is equal for names a person or a lenient file system takes for the same."""
+    if name.isascii():
+        return name.lower()
+    marks_gone = "".join(
+        char for char in unicodedata.normalize("NFKD", name) if unicodedata.category(char) not in ("Mn", "Cf")
+    )
+    return unicodedata.normalize("NFKC", marks_gone.casefold())

@@ -1,0 +1,214 @@
+"""A tool's pinned schema: admitted once, then used to fill in defaults and to validate.
+
+Definitions come from servers we do not trust. A schema is admitted if it is closed in itself (no reference leads outside
+or back to itself), small, and compiles with regular expressions that cannot blow up. Otherwise the tool is unusable.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import jsonschema_rs
+
+from ironcurtain.errors import Refusal, quote
+from ironcurtain.wire.limits import MAX_SCHEMA_DEPTH, MAX_SUBSCHEMAS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ironcurtain.model.call import Arguments, Json
+
+_REGEX: Final = jsonschema_rs.FancyRegexOptions(
+    backtrack_limit=10_000,  # steps; beyond it the text does not match, in microseconds
+    size_limit=1 << 20,
+    dfa_size_limit=1 << 20,
+)
+_BRANCHES: Final = ("anyOf", "oneOf", "allOf")
+_DATA: Final = frozenset({"enum", "const", "default", "examples", "example"})
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One argument of a schema. `required` holds if the leaf and everything on the way to it is."""
+
+    name: str
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """An admitted input schema."""
+
+    leaves: Mapping[str, Leaf]
+    _defaults: _Defaults | None
+    _validator: jsonschema_rs.Validator
+
+    def fill_defaults(self, arguments: Arguments) -> Arguments:
+        """The arguments with the schema's defaults where an argument is left out. A default of `null` is no default."""
+        filled = self._defaults.fill(arguments) if self._defaults else arguments
+        return filled if isinstance(filled, dict) else arguments
+
+    def validate(self, arguments: Arguments) -> None:
+        """Refuse arguments that do not satisfy the schema."""
+        try:
+            self._validator.validate(arguments)
+        except jsonschema_rs.ValidationError as error:
+            where = ".".join(str(step) for step in error.instance_path) or "arguments"
+            message = quote(error.message)[1:-1]
+            raise Refusal("arguments_invalid", f"{where}: {message}", "see the tool's inputSchema") from None
+
+
+def admit(definition: Mapping[str, Json]) -> Schema:
+    """Admit the input schema of a tool definition, or say in a `ValueError` why the tool is unusable."""
+    root = definition.get("inputSchema")
+    if not isinstance(root, dict):
+        raise ValueError("it has no inputSchema")
+    _require_closed_and_small(root)
+    try:
+        validator = _compile(root)
+        defaults = _defaults(root, root)
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
+        raise ValueError(str(error).splitlines()[0]) from None
+    leaves: dict[str, Leaf] = {}
+    for leaf in _leaves(root, root, "", required=True):
+        known = leaves.get(leaf.name)
+        leaves[leaf.name] = Leaf(leaf.name, leaf.required or (known is not None and known.required))
+    return Schema(leaves, defaults, validator)
+
+
+def _require_closed_and_small(root: dict[str, Json]) -> None:
+    count = 0
+    pending: list[tuple[Json, int, tuple[str, ...]]] = [(root, 0, ())]
+    while pending:
+        node, depth, references = pending.pop()
+        if isinstance(node, list):
+            pending.extend((item, depth + 1, references) for item in node)
+        if not isinstance(node, dict):
+            continue
+        count += 1
+        if count > MAX_SUBSCHEMAS or depth > MAX_SCHEMA_DEPTH:
+            raise ValueError("its schema is too large or too deep")
+        for keyword in ("$dynamicRef", "$recursiveRef", "$id", "$anchor", "$dynamicAnchor"):
+            if isinstance(node.get(keyword), str):
+                raise ValueError(f"its schema uses {keyword}")
+        reference = node.get("$ref")
+        if isinstance(reference, str):
+            if reference in references:
+                raise ValueError("its schema refers to itself")
+            pending.append((_follow(root, node), depth + 1, (*references, reference)))
+        pending.extend((child, depth + 1, references) for key, child in node.items() if key not in _DATA)
+
+
+def _follow(root: Mapping[str, Json], node: Mapping[str, Json]) -> dict[str, Json]:
+    """The schema a node stands for, its local references followed; admission has shown that they end."""
+    current: Json = dict(node)
+    while isinstance(current, dict) and isinstance(reference := current.get("$ref"), str):
+        if not reference.startswith("#/"):
+            raise ValueError("its schema refers to something outside itself or to itself")
+        target: Json = dict(root)
+        for step in reference[2:].split("/"):
+            key = step.replace("~1", "/").replace("~0", "~")
+            if not isinstance(target, dict) or key not in target:
+                raise ValueError(f"its schema refers to {quote(reference)}, which it does not have")
+            target = target[key]
+        current = target
+    if not isinstance(current, dict):
+        raise ValueError("its schema refers to something that is no schema")  # noqa: TRY004 - of a foreign file
+    return current
+
+
+def _variants(root: Mapping[str, Json], node: Json) -> Iterator[dict[str, Json]]:
+    """The node itself and every branch of it, references followed."""
+    if not isinstance(node, dict):
+        return
+    here = _follow(root, node)
+    yield here
+    for keyword in _BRANCHES:
+        branches = here.get(keyword)
+        for branch in branches if isinstance(branches, list) else ():
+            yield from _variants(root, branch)
+
+
+def _leaves(root: Mapping[str, Json], node: Json, prefix: str, *, required: bool) -> Iterator[Leaf]:
+    """Every leaf below a node: `name`, `object.child`, `list[].child`; a list of plain values is the plain name."""
+    found = False
+    for variant in _variants(root, node):
+        properties = variant.get("properties")
+        if isinstance(properties, dict) and properties:
+            found = True
+            needed = variant.get("required")
+            for name, child in properties.items():
+                must = required and isinstance(needed, list) and name in needed
+                yield from _leaves(root, child, f"{prefix}.{name}" if prefix else name, required=must)
+        elif prefix and _is_list(variant):
+            below = list(_leaves(root, variant["items"], prefix + "[]", required=required))
+            if {leaf.name for leaf in below} != {prefix + "[]"}:
+                found = True
+                yield from below
+        elif prefix and _is_plain(variant):
+            yield Leaf(prefix, required)
+    if prefix and not found:
+        yield Leaf(prefix, required)
+
+
+def _is_list(variant: Mapping[str, Json]) -> bool:
+    return isinstance(variant.get("items"), dict)
+
+
+def _is_plain(variant: Mapping[str, Json]) -> bool:
+    kind = variant.get("type")
+    return kind is not None and kind != "null"
+
+
+@dataclass(frozen=True, slots=True)
+class _Defaults:
+    """Where the schema has defaults: for each property its own, if any, and those below it."""
+
+    properties: Mapping[str, tuple[tuple[Json, ...], _Defaults | None]]
+    items: _Defaults | None
+
+    def fill(self, value: Json) -> Json:
+        """A copy of the value with the defaults put in."""
+        if isinstance(value, list):
+            return [self.items.fill(item) for item in value] if self.items else value
+        if not isinstance(value, dict):
+            return value
+        filled = dict(value)
+        for name, (default, below) in self.properties.items():
+            if name not in filled and default:
+                filled[name] = copy.deepcopy(default[0])
+            if name in filled and below:
+                filled[name] = below.fill(filled[name])
+        return filled
+
+
+def _defaults(root: Mapping[str, Json], node: Json) -> _Defaults | None:
+    if not isinstance(node, dict):
+        return None
+    schema = _follow(root, node)
+    properties = schema.get("properties")
+    found: dict[str, tuple[tuple[Json, ...], _Defaults | None]] = {}
+    for name, child in properties.items() if isinstance(properties, dict) else ():
+        own = _own_default(root, child)
+        below = _defaults(root, child)
+        if own or below:
+            found[name] = (own, below)
+    items = _defaults(root, schema.get("items"))
+    return _Defaults(found, items) if found or items else None
+
+
+def _own_default(root: Mapping[str, Json], child: Json) -> tuple[Json, ...]:
+    """The default of a property, if the property accepts it: many declare `null` for what must be a string."""
+    if not isinstance(child, dict):
+        return ()
+    default = _follow(root, child).get("default", child.get("default"))
+    if default is None:
+        return ()
+    shared = {key: root[key] for key in ("$defs", "definitions", "$schema") if key in root}
+    return (default,) if _compile({**child, **shared}).is_valid(default) else ()
+
+
+def _compile(schema: dict[str, Json]) -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(schema, pattern_options=_REGEX, validate_formats=False, offline=True)

@@ -1,0 +1,127 @@
+"""A JSON reader for text that somebody chose: one meaning, or a refusal with a code.
+
+The standard library's parser accepts repeated keys (and keeps the last), NaN, lone surrogates, UTF-16 and any depth.
+Each of these lets two programs read one message differently, which is how a check is bypassed. So a linear scan bounds
+depth and size first, the parser runs with hooks that refuse, and a walk looks at every string once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from ironcurtain.errors import Refusal, quote
+from ironcurtain.wire.limits import MAX_DEPTH, MAX_INTEGER, MAX_MESSAGE_BYTES, MAX_VALUES
+
+if TYPE_CHECKING:
+    from ironcurtain.model.call import Json
+
+# A whole string, or one structural character, or a quote that opens a string without an end. The last alternative
+# keeps the scan linear: without it every later quote would be tried as a beginning.
+_TOKEN: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
+_MAX_INTEGER_DIGITS: Final = len(str(MAX_INTEGER)) + 1
+_EXACT_FLOAT: Final = 2**53
+
+
+def loads(data: bytes, *, limited: bool = True) -> Json:
+    """Read one JSON value from UTF-8 bytes, strictly; `limited` in size, unless it is a file of the owner's."""
+    if limited and len(data) > MAX_MESSAGE_BYTES:
+        raise Refusal("json_too_large", f"{len(data)} bytes where {MAX_MESSAGE_BYTES} are the most")
+    if data.startswith(b"\xef\xbb\xbf"):
+        raise Refusal("json_encoding", "a byte order mark stands before the text", "send plain UTF-8 without one")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Refusal("json_encoding", f"not UTF-8 at byte {error.start}", "send plain UTF-8") from None
+    _bound(text, MAX_VALUES if limited else len(text))
+    try:
+        value: Json = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise Refusal("json_syntax", f"not JSON: {error.msg.lower()} at character {error.pos}") from None
+    _check_strings(value)
+    return value
+
+
+def canonical(value: Json) -> bytes:
+    """The one spelling of a value: sorted keys, no spaces, UTF-8."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def _bound(text: str, most: int) -> None:
+    depth = values = 0
+    for token in _TOKEN.finditer(text):
+        mark = token.group()
+        if mark in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise Refusal("json_depth", f"nested deeper than {MAX_DEPTH} levels")
+        elif mark in "]}":
+            depth -= 1
+        elif mark == '"':
+            raise Refusal("json_syntax", f"a string has no end: it begins at character {token.start()}")
+        if len(mark) == 1:
+            values += 1
+            if values > most:
+                raise Refusal("json_too_many", f"more than {most} values")
+
+
+def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    seen: dict[str, str] = {}
+    for key, _ in pairs:
+        folded = key.lower() if key.isascii() else _fold(key)
+        if folded in seen:
+            if seen[folded] == key:
+                raise Refusal("json_duplicate_key", f"the key {quote(key)} stands twice")
+            raise Refusal("json_confusable_key", f"the keys {quote(seen[folded])} and {quote(key)} look the same")
+        seen[folded] = key
+    return dict(pairs)
+
+
+def _fold(key: str) -> str:
+    if unicodedata.normalize("NFKC", key) != key or any(unicodedata.category(c) == "Cf" for c in key):
+        raise Refusal("json_confusable_key", f"the key {quote(key)} is not in its plain form")
+    return key.casefold()
+
+
+def _integer(text: str) -> int:
+    if len(text) > _MAX_INTEGER_DIGITS or not -MAX_INTEGER - 1 <= int(text) <= MAX_INTEGER:
+        raise Refusal("json_number", f"an integer of more than 64 bits: {quote(text[:24])}")
+    return int(text)
+
+
+def _number(text: str) -> int | float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise Refusal("json_number", f"a number too large to hold: {quote(text[:24])}")
+    # One value, one form: 1.0 and 1e0 are 1, whoever reads them.
+    return int(number) if number.is_integer() and abs(number) < _EXACT_FLOAT else number
+
+
+def _constant(name: str) -> NoReturn:
+    raise Refusal("json_number", f"{name} is not a number in JSON")
+
+
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_constant
+)
+
+
+def _check_strings(value: Json) -> None:
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            _check_string(item)
+        elif isinstance(item, list):
+            pending.extend(item)
+        elif isinstance(item, dict):
+            for key in item:
+                _check_string(key)
+            pending.extend(item.values())
+
+
+def _check_string(text: str) -> None:
+    if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
+        raise Refusal("json_surrogate", "half of a surrogate pair stands alone in a string")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from ironcurtain.errors import ArtifactError
 
@@ -16,7 +16,19 @@ MAX_ARTIFACT_BYTES: Final = 64 * 1024 * 1024  # 10,000 rules with 1,000 annotate
 
 def read_artifact(path: Path) -> bytes:
     """The content of an artifact, or an `ArtifactError` that says what to do."""
-    _require_ours(os.stat(path.parent) if path.parent.is_dir() else None, path.parent)
+    with _open_ours(path) as file:
+        if os.fstat(file.fileno()).st_size > MAX_ARTIFACT_BYTES:
+            raise _error("artifact_malformed", path, f"more than {MAX_ARTIFACT_BYTES} bytes", "make it smaller")
+        return file.read(MAX_ARTIFACT_BYTES)
+
+
+def require_ours(path: Path) -> None:
+    """Refuse a file that others could have written."""
+    _open_ours(path).close()
+
+
+def _open_ours(path: Path) -> BinaryIO:
+    _check_owner(os.stat(path.parent) if path.parent.is_dir() else None, path.parent)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
@@ -24,14 +36,16 @@ def read_artifact(path: Path) -> bytes:
     except OSError as error:
         why = "it is a symbolic link" if path.is_symlink() else (error.strerror or "cannot be opened").lower()
         raise _error("artifact_unsafe", path, why, "put a regular file of your own there") from None
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
+    file = os.fdopen(descriptor, "rb")
+    try:
+        status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise _error("artifact_unsafe", path, "it is not a regular file", "put a regular file there")
-        _require_ours(status, path)
-        if status.st_size > MAX_ARTIFACT_BYTES:
-            raise _error("artifact_malformed", path, f"more than {MAX_ARTIFACT_BYTES} bytes", "make it smaller")
-        return file.read(MAX_ARTIFACT_BYTES + 1)
+        _check_owner(status, path)
+    except ArtifactError:
+        file.close()
+        raise
+    return file
 
 
 def write_artifact(path: Path, data: bytes) -> None:
@@ -46,7 +60,7 @@ def write_artifact(path: Path, data: bytes) -> None:
     partial.replace(path)
 
 
-def _require_ours(status: os.stat_result | None, path: Path) -> None:
+def _check_owner(status: os.stat_result | None, path: Path) -> None:
     if status is None:
         raise _error("artifact_missing", path, "there is no such directory", "check the directory's name")
     if status.st_uid not in (os.geteuid(), 0):

@@ -178,6 +178,12 @@ class Access:
         if principal.subagent:
             yield self.subagents
 
+    def all_layers(self) -> Iterable[Layer]:
+        """Every layer there is, whoever it applies to."""
+        yield self.everyone
+        yield from (*self.providers.values(), *self.agents.values(), *self.groups.values(), *self.members.values())
+        yield self.subagents
+
     def visible(self, tools: Iterable[Tool], principal: Principal) -> list[Tool]:
         """The tools a principal may know of: those no layer blocks."""
         return [tool for tool in tools if self.objection(tool, principal) is None]

@@ -180,16 +180,15 @@ class RuleBook:
 def _chain(rules: Sequence[tuple[int, Rule]], tool: Tool, role: Role | None) -> Chain:
     chain = Chain(role)
     for order, rule in rules:
-        if _may_apply(rule, tool, role):
-            conditions = rule.conditions
-            reads_only = (
-                rule.then is Outcome.ALLOW
-                and not rule.named.isdisjoint(READ_ROLES)
-                and not conditions.tools
-                and not conditions.servers
-            )
-            chain.put(Candidate(order, rule, tuple(tests_of(conditions)), reads_only))
+        if may_apply(rule, tool, role):
+            chain.put(Candidate(order, rule, tuple(tests_of(rule.conditions)), reads_only(rule)))
     return chain
+
+
+def reads_only(rule: Rule) -> bool:
+    """Whether it is an allow to read that names no tool or server: reading is not sending."""
+    named = rule.conditions.tools or rule.conditions.servers
+    return rule.then is Outcome.ALLOW and not named and not rule.named.isdisjoint(READ_ROLES)
 
 
 def _names(rule: Rule, tool: Tool) -> bool:
@@ -218,7 +217,7 @@ def _glob(pattern: str, name: str) -> bool:
     return True
 
 
-def _may_apply(rule: Rule, tool: Tool, role: Role | None) -> bool:
+def may_apply(rule: Rule, tool: Tool, role: Role | None) -> bool:
     """Whether the rule applies to claims of this role of this tool, going by what does not change from call to call."""
     conditions = rule.conditions
     if conditions.side_effects is not None and conditions.side_effects != tool.side_effects:

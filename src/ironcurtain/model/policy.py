@@ -47,8 +47,9 @@ class ValueTest:
     leaf: str | None
     equals: tuple[tuple[type, Scalar], ...] | None = None
     """The values of `equals` or `in`; both are written here, ANDed by intersection."""
-    matches: Callable[[str], bool] | None = None
     pattern: str | None = None
+    matches: Callable[[str], bool] | None = field(default=None, compare=False)
+    """The pattern, compiled."""
     minimum: float | None = None
     maximum: float | None = None
     max_length: int | None = None

@@ -1,0 +1,7 @@
+"""`python -m ironcurtain`."""
+
+import sys
+
+from ironcurtain.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""Offline questions about a whole policy. Never imported at run time."""

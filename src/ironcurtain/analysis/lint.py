@@ -1,0 +1,159 @@
+"""Rules that do nothing, or not what they seem to. Only what is certain is reported.
+
+- *duplicate*: the same conditions and the same decision as an earlier rule.
+- *contradictory*: the same conditions as an earlier rule, and another decision. The earlier one always wins.
+- *shadowed*: an earlier rule matches whenever this one does.
+- *unreachable*: no annotated tool can ever bring it into play.
+- *ambiguous*: a bare name in an access list that tools of several servers have.
+- *unusable*, *drifted*: tools that can never be called.
+- *unannotated*: arguments that can never be used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ironcurtain.engine.chain import may_apply, name_is_listed, reads_only
+from ironcurtain.model.decision import Outcome
+from ironcurtain.model.policy import Conditions
+from ironcurtain.wire.schema import Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ironcurtain.artifacts.policy import Loaded
+    from ironcurtain.model.policy import DomainTest, ListTest, PathTest, Rule, Shape, Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something to look at."""
+
+    kind: str
+    message: str
+    rules: tuple[str, ...] = ()
+
+
+def lint_policy(loaded: Loaded) -> list[Finding]:
+    """Everything there is to say about a policy."""
+    tools = tuple(loaded.policy.tools.values())
+    return [*_rules(loaded.policy.book.rules, tools), *_tools(loaded), *_access(loaded, tools)]
+
+
+def _rules(rules: tuple[Rule, ...], tools: tuple[Tool, ...]) -> Iterator[Finding]:
+    seen: dict[tuple[Conditions, bool], Rule] = {}
+    for index, rule in enumerate(rules):
+        key = (rule.conditions, rule.elsewhere)
+        first = seen.setdefault(key, rule)
+        if first is not rule:
+            if first.then is rule.then:
+                yield Finding("duplicate", f"{rule.name} repeats {first.name}", (rule.name, first.name))
+            else:
+                message = f"{rule.name} says {rule.then.word} where {first.name} says {first.then.word}; {first.name} wins"
+                yield Finding("contradictory", message, (rule.name, first.name))
+        elif not any(_can_match(rule, tool) for tool in tools):
+            yield Finding("unreachable", f"{rule.name} fits no annotated tool", (rule.name,))
+        else:
+            shadow = next((earlier for earlier in rules[:index] if _covers(earlier, rule)), None)
+            if shadow:
+                message = f"{rule.name} never decides anything: {shadow.name} comes first and matches whenever it does"
+                yield Finding("shadowed", message, (rule.name, shadow.name))
+
+
+def _can_match(rule: Rule, tool: Tool) -> bool:
+    conditions = rule.conditions
+    if conditions.tools and not name_is_listed(tool.name, conditions.tools):
+        return False
+    if conditions.servers and not name_is_listed(tool.server, conditions.servers):
+        return False
+    return any(may_apply(rule, tool, role) for role in (None, *tool.roles))
+
+
+def _covers(earlier: Rule, later: Rule) -> bool:
+    """Whether the earlier rule decides every claim that the later one could."""
+    if earlier.unanswered or (earlier.elsewhere and not later.elsewhere) or (reads_only(earlier) and not reads_only(later)):
+        return False
+    return _applies_wherever(earlier, later) and _asks_no_more(earlier, later)
+
+
+def _applies_wherever(earlier: Rule, later: Rule) -> bool:
+    """Whether the earlier rule applies to every claim the later one applies to."""
+    if not earlier.named:
+        if earlier.then is not Outcome.ALLOW or earlier.conditions.tools or earlier.conditions.servers:
+            return True
+        return not later.named and later.then is Outcome.ALLOW and not (later.conditions.tools or later.conditions.servers)
+    if not later.named or not later.named <= earlier.named:
+        return False
+    return later.then is not Outcome.ALLOW or earlier.then is Outcome.ALLOW
+
+
+def _asks_no_more(earlier: Rule, later: Rule) -> bool:
+    """Whether every condition of the earlier rule follows from one of the later rule's."""
+    mine, its = earlier.conditions, later.conditions
+    if (earlier.then is Outcome.ALLOW) != (later.then is Outcome.ALLOW) and _tests(mine):
+        return False  # "all of them" and "any of them" do not follow from each other
+    if mine.tools and not (its.tools and all(name_is_listed(name, mine.tools) for name in its.tools)):
+        return False
+    if mine.servers and not (its.servers and all(name_is_listed(name, mine.servers) for name in its.servers)):
+        return False
+    if mine.side_effects is not None and mine.side_effects != its.side_effects:
+        return False
+    if mine.roles and not (later.named and later.named <= mine.roles):
+        return False
+    if mine.paths and not (its.paths and _path_follows(mine.paths, its.paths)):
+        return False
+    if mine.domains and not (its.domains and _domain_follows(mine.domains, its.domains)):
+        return False
+    if not all(any(_list_follows(test, other) for other in its.lists) for test in mine.lists):
+        return False
+    return all(test in its.values for test in mine.values)
+
+
+def _tests(conditions: Conditions) -> bool:
+    return bool(conditions.paths or conditions.domains or conditions.lists or conditions.values)
+
+
+def _path_follows(mine: PathTest, its: PathTest) -> bool:
+    inside = its.within == mine.within or its.within.startswith(mine.within.rstrip("/") + "/")
+    return inside and its.roles == mine.roles
+
+
+def _domain_follows(mine: DomainTest, its: DomainTest) -> bool:
+    return its.names <= mine.names and its.suffixes <= mine.suffixes and its.roles == mine.roles
+
+
+def _list_follows(mine: ListTest, its: ListTest) -> bool:
+    return its.members <= mine.members and its.roles == mine.roles
+
+
+def _tools(loaded: Loaded) -> Iterator[Finding]:
+    for key, tool in loaded.policy.tools.items():
+        name = f"{tool.server}/{tool.name}"
+        schema = loaded.schemas[key]
+        if tool.drifted:
+            yield Finding("drifted", f"{name}: its definition does not match its pin")
+        if not isinstance(schema, Schema):
+            yield Finding("unusable", f"{name}: {schema}")
+            continue
+        missing = sorted(schema.leaves.keys() - set(_leaves(tool.arguments)))
+        if missing:
+            yield Finding("unannotated", f"{name}: {', '.join(missing)} cannot be used")
+
+
+def _leaves(shape: Shape) -> Iterator[str]:
+    if shape.modes:
+        yield shape.leaf
+    for below in (*shape.members.values(), *((shape.elements,) if shape.elements else ())):
+        yield from _leaves(below)
+
+
+def _access(loaded: Loaded, tools: tuple[Tool, ...]) -> Iterator[Finding]:
+    access = loaded.policy.access
+    for layer in access.all_layers():
+        for patterns in layer.lists:
+            for name in sorted(patterns.exact):
+                servers = sorted({tool.server for tool in tools if access.names.normal(tool.name) == name})
+                if "/" not in name and len(servers) > 1:
+                    message = f"{patterns.source}: {name} is a tool of {', '.join(servers)}; write server/{name}"
+                    yield Finding("ambiguous", message)

@@ -1,0 +1,1 @@
+"""The command line. `main` knows the verbs; each verb is a module that is imported when it is used."""

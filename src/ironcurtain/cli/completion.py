@@ -1,0 +1,18 @@
+"""`ironcurtain completion`: a completion script for the shell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ironcurtain.cli.main import DONE, parser
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the script."""
+    import shtab  # noqa: PLC0415 - for this verb only
+
+    print(shtab.complete(parser(), arguments.shell))
+    return DONE

@@ -1,0 +1,55 @@
+"""Finds and loads the policy that a command line asks for."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ironcurtain.artifacts.config import read_config
+from ironcurtain.artifacts.policy import Loaded, Surroundings, load_policy
+from ironcurtain.engine.access import Access
+from ironcurtain.errors import Refusal
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def ironcurtain_home() -> Path:
+    """The home: `IRONCURTAIN_HOME`, or `.ironcurtain` in the user's own."""
+    named = os.environ.get("IRONCURTAIN_HOME")
+    return Path(named).absolute() if named else Path.home() / ".ironcurtain"
+
+
+def surroundings(config: str | None = None) -> Surroundings:
+    """What is known of this machine, with the access layers in force."""
+    home = ironcurtain_home()
+    file = Path(config) if config else home / "config.toml"
+    if config or file.is_file() or file.is_symlink():
+        return Surroundings(home, time.time(), read_config(file), file)
+    return Surroundings(home, time.time(), Access())
+
+
+def load(arguments: argparse.Namespace) -> Loaded:
+    """The policy that `--policy`, `--sandbox` and `--config` name."""
+    around = surroundings(arguments.config)
+    if arguments.policy is None:
+        from ironcurtain.artifacts.shipped import load_shipped  # noqa: PLC0415 - only if it is asked for
+
+        sandbox = Path(arguments.sandbox).absolute() if arguments.sandbox else around.home / "sandbox"
+        return load_shipped(Path.home(), sandbox, around)
+    if arguments.sandbox is not None:
+        raise Refusal("usage", "--sandbox is for the default policy", "set setup.sandbox in the policy instead")
+    from ironcurtain.artifacts.active import active_directory, load_active  # noqa: PLC0415 - needs sqlite3
+
+    directory = Path(arguments.policy)
+    if directory.resolve() != active_directory(around.home).resolve():
+        return load_policy(directory, around)
+    active = load_active(around)
+    if active.refused:
+        print(f"ironcurtain: {active.refused}", file=sys.stderr)
+        print(f"  help: {active.refused.help}", file=sys.stderr)
+        print(f"  version {active.loaded.policy.version}, the last good one, stays in force", file=sys.stderr)
+    return active.loaded

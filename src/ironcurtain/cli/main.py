@@ -1,0 +1,152 @@
+"""The entry point: parses the command line and hands over. Nothing slow is imported here."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DONE: Final = 0
+NO: Final = 1
+BAD: Final = 2
+INTERRUPTED: Final = 130
+
+_DESCRIPTION: Final = "Decides every tool call of an AI agent by a policy its owner wrote."
+_EPILOG: Final = """\
+try it:
+  ironcurtain demo
+  ironcurtain explain '{"serverName": "filesystem", "toolName": "read_file", "arguments": {"path": "~/notes.txt"}}'
+  ironcurtain check < calls.jsonl
+
+IRONCURTAIN_HOME names the home (default ~/.ironcurtain). Exit codes: 0 done, 1 the answer is no, 2 bad usage or input
+that could not be loaded, 130 interrupted."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line, for parsing, help and completion."""
+    top = argparse.ArgumentParser(
+        "ironcurtain", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    top.add_argument("--version", action="version", version=f"ironcurtain {__version__}")
+    verbs = top.add_subparsers(metavar="COMMAND", required=True, title="commands")
+
+    check = _verb(
+        verbs, "check", "check:run", "decide calls: JSON lines in, decisions out",
+        "Reads one call a line from standard input and writes one decision a line, in the same order. A line that is no"
+        " call is denied and the run goes on. docs/formats.md has both formats.",
+    )  # fmt: skip
+    _policy_options(check)
+
+    explain = _verb(
+        verbs, "explain", "explain:run", "show how one call is decided, step by step",
+        "Shows what was read and resolved, what every rule said and why, which rules mattered, and a call nearby that"
+        " would be allowed.",
+    )  # fmt: skip
+    explain.add_argument("call", nargs="?", metavar="CALL", help="the call as JSON; standard input if left out")
+    explain.add_argument("--json", action="store_true", help="for machines")
+    _policy_options(explain)
+
+    tools = _verb(
+        verbs, "tools", "tools:run", "list the tools a principal may see",
+        "Lists the annotated tools that pass every access layer for a principal, and with --all also the others with"
+        " the layer that hides them.",
+    )  # fmt: skip
+    for name in ("agent", "provider", "group", "member"):
+        tools.add_argument(f"--{name}", metavar="NAME")
+    tools.add_argument("--subagent", action="store_true", help="as a subagent")
+    tools.add_argument("--all", action="store_true", help="show hidden tools too, with the reason")
+    tools.add_argument("--json", action="store_true", help="for machines")
+    _policy_options(tools)
+
+    policy = verbs.add_parser("policy", help="verify, lint and import policies", description="Work on policies.")
+    steps = policy.add_subparsers(metavar="COMMAND", required=True, title="commands")
+    verify = _verb(
+        steps, "verify", "policy:verify", "run a policy's scenarios and stamp the verdict into it",
+        "Pins tool definitions that have no pin, runs the scenarios beside the policy and those that hold for every"
+        " policy, and writes the verdict. An unverified policy is never loaded.",
+    )  # fmt: skip
+    verify.add_argument("directory", metavar="DIR", help="the policy directory")
+    verify.add_argument("--json", action="store_true", help="for machines")
+    lint = _verb(
+        steps, "lint", "policy:lint", "find rules that are shadowed, unreachable, contradictory or repeated",
+        "Ends with 1 if there is something to look at.",
+    )  # fmt: skip
+    lint.add_argument("--json", action="store_true", help="for machines")
+    _policy_options(lint)
+    brought = _verb(
+        steps, "import", "policy:import_", "bring in files of the original project",
+        "Converts compiled-policy.json, tool-annotations.json and test-scenarios.json of the original project, pins and"
+        " verifies them.",
+    )  # fmt: skip
+    brought.add_argument("directory", metavar="DIR", help="the directory with the original's generated files")
+    brought.add_argument("--out", metavar="DIR", help="where the policy goes (default: the home's policy directory)")
+    brought.add_argument("--sandbox", metavar="DIR", default="/tmp/ironcurtain-sandbox", help="default: %(default)s")  # noqa: S108 - the original's default
+    brought.add_argument(
+        "--catalogue", metavar="SERVER=FILE", action="append", default=[], help="tool definitions: a saved tools/list"
+    )
+    brought.add_argument("--replace", action="store_true", help="replace a policy that is already there")
+
+    scenarios = verbs.add_parser("scenarios", help="run test scenarios", description="Run test scenarios.")
+    runs = scenarios.add_subparsers(metavar="COMMAND", required=True, title="commands")
+    run = _verb(
+        runs, "run", "scenarios:run", "decide every scenario and compare",
+        "Runs the scenarios beside the policy and those that hold for every policy. Ends with 1 if one fails.",
+    )  # fmt: skip
+    run.add_argument("--json", action="store_true", help="for machines")
+    _policy_options(run)
+
+    _verb(verbs, "demo", "demo:run", "the default policy at work, and a handful of attacks", "Shows decisions.")
+    completion = _verb(
+        verbs, "completion", "completion:run", "print a completion script for your shell",
+        'For bash: ironcurtain completion bash > ~/.local/share/bash-completion/completions/ironcurtain',
+    )  # fmt: skip
+    completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; the answer is the exit code."""
+    arguments = parser().parse_args(argv)
+    module, _, function = arguments.run.partition(":")
+    from ironcurtain.errors import ArtifactError, Refusal  # noqa: PLC0415 - not needed for --help
+
+    try:
+        code = getattr(importlib.import_module(f"ironcurtain.cli.{module}"), function)(arguments)
+        sys.stdout.flush()
+    except (ArtifactError, Refusal) as error:
+        print(f"ironcurtain: {error}", file=sys.stderr)
+        if error.help:
+            print(f"  help: {error.help}", file=sys.stderr)
+        return BAD
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    return int(code)
+
+
+def _verb(
+    verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, run: str, help_: str, description: str
+) -> argparse.ArgumentParser:
+    made = verbs.add_parser(name, help=help_, description=f"{help_[0].upper()}{help_[1:]}. {description}")
+    made.set_defaults(run=run)
+    return made
+
+
+def _policy_options(verb: argparse.ArgumentParser) -> None:
+    group = verb.add_argument_group("policy")
+    group.add_argument("--policy", metavar="DIR", help="a policy directory (default: the shipped default policy)")
+    group.add_argument("--sandbox", metavar="DIR", help="the sandbox of the default policy (default: the home's sandbox)")
+    group.add_argument("--config", metavar="FILE", help="access layers (default: the home's config.toml, if any)")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

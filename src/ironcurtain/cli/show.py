@@ -1,0 +1,44 @@
+"""How things look on a terminal: colour where there is one, plain text elsewhere, nothing hidden."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from ironcurtain.model.decision import Outcome
+
+_STYLES: Final = {"allow": "bold green", "escalate": "bold yellow", "deny": "bold red"}
+_PLAIN_WIDTH: Final = 160  # columns when the output is not a terminal
+
+
+def console() -> Console:
+    """Standard output; a fixed width where it is not a terminal, so that files look the same everywhere."""
+    return Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
+
+
+def visible(text: str) -> str:
+    """Foreign text with everything escaped that could move, colour or hide other text."""
+    return "".join(c if c.isprintable() and (c.isascii() or c.isalnum()) else ascii(c)[1:-1] for c in text)
+
+
+def outcome(value: Outcome) -> Text:
+    """An outcome in its colour."""
+    return Text(value.word, style=_STYLES[value.word])
+
+
+def verdict(*, passed: bool) -> Text:
+    """Passed or failed, in colour."""
+    return Text("pass", style="green") if passed else Text("FAIL", style="bold red")
+
+
+def table(*columns: str, title: str | None = None) -> Table:
+    """A table in the house's style."""
+    made = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
+    for column in columns:
+        made.add_column(column, overflow="fold")
+    return made

@@ -1,0 +1,157 @@
+"""Tells how a decision came about: what each rule said of each claim, which rules mattered, and what would be allowed.
+
+Slow on purpose: it asks every rule, where `chain` asks only those that can matter. A test holds the two against each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ironcurtain.engine.chain import Candidate, may_apply, name_is_listed, reads_only
+from ironcurtain.engine.conditions import ConditionError, Scope, conditions_hold, roles_of, tests_of
+from ironcurtain.engine.evaluate import evaluate
+from ironcurtain.engine.rules import claims_of, decide_claim, is_contained
+from ironcurtain.model.decision import Outcome
+from ironcurtain.model.policy import DomainTest, ListTest, PathTest
+from ironcurtain.model.roles import sends
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ironcurtain.engine.conditions import Test
+    from ironcurtain.engine.policy import Facts, Policy
+    from ironcurtain.model.call import CanonicalCall
+    from ironcurtain.model.decision import Claim, Verdict
+    from ironcurtain.model.policy import Rule, Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One rule, asked about one claim."""
+
+    rule: Rule
+    answer: str
+    """Why it does not decide the claim, or that it does."""
+    decides: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimStory:
+    """One claim, every rule up to the one that decided it, and the verdict."""
+
+    claim: Claim
+    asked: tuple[Asked, ...]
+    verdict: Verdict
+
+
+def claim_stories(call: CanonicalCall, rules: tuple[Rule, ...], tool: Tool, sandbox: str) -> tuple[ClaimStory, ...]:
+    """The story of every claim under one chain of rules."""
+    claims = claims_of(call)
+    scope = Scope.of(call)
+    sending = any(claim.role is not None and sends(claim.role) for claim in claims)
+    return tuple(_story(claim, rules, tool, scope, sandbox, sending=sending) for claim in claims)
+
+
+def _story(claim: Claim, rules: tuple[Rule, ...], tool: Tool, scope: Scope, sandbox: str, *, sending: bool) -> ClaimStory:
+    asked = []
+    candidates = []
+    for order, rule in enumerate(rules):
+        objection = _objection(rule, claim, tool, scope, sandbox, sending=sending)
+        if not (_static_objection(rule, tool) or not may_apply(rule, tool, claim.role)):
+            candidates.append(Candidate(order, rule, tuple(tests_of(rule.conditions)), reads_only(rule)))
+        decides = objection is None and not rule.unanswered
+        waiting = "asks what no step answers yet; " + (
+            "an allow with an open question does not match" if rule.then is Outcome.ALLOW else f"{rule.then.word} is joined"
+        )
+        asked.append(Asked(rule, objection or (waiting if rule.unanswered else f"matches: {rule.then.word}"), decides))
+        if decides or (objection or "").startswith("cannot be evaluated"):
+            break
+    return ClaimStory(claim, tuple(asked), decide_claim(candidates, claim, scope, sandbox, sending=sending))
+
+
+def _objection(rule: Rule, claim: Claim, tool: Tool, scope: Scope, sandbox: str, *, sending: bool) -> str | None:
+    """Why a rule does not decide a claim, or nothing."""
+    if reason := _static_objection(rule, tool):
+        return reason
+    if not may_apply(rule, tool, claim.role):
+        return f"speaks of {', '.join(sorted(rule.named))}" if rule.named else "speaks of no particular tool or role"
+    if rule.elsewhere and is_contained(claim, sandbox):
+        return "applies outside the sandbox only"
+    if reads_only(rule) and sending:
+        return "allows reading, and this call also sends"
+    try:
+        if not conditions_hold(rule, tests_of(rule.conditions), claim, scope):
+            return _failing(rule, claim, scope)
+    except ConditionError as error:
+        return f"cannot be evaluated: {error}" if rule.then is not Outcome.ALLOW else f"does not match: {error}"
+    return None
+
+
+def _static_objection(rule: Rule, tool: Tool) -> str | None:
+    conditions = rule.conditions
+    if conditions.servers and not name_is_listed(tool.server, conditions.servers):
+        return f"is about the server {', '.join(conditions.servers)}"
+    if conditions.tools and not name_is_listed(tool.name, conditions.tools):
+        return f"is about {', '.join(conditions.tools)}"
+    if conditions.side_effects is not None and conditions.side_effects != tool.side_effects:
+        return f"is about tools {'with' if conditions.side_effects else 'without'} side effects"
+    return None
+
+
+def _failing(rule: Rule, claim: Claim, scope: Scope) -> str:
+    for test in tests_of(rule.conditions):
+        try:
+            if not conditions_hold(rule, (test,), claim, scope):
+                return f"{_asks(test)} does not hold"
+        except ConditionError as error:
+            return str(error)
+    return "its conditions do not hold together"
+
+
+def _asks(test: Test) -> str:
+    who = ", ".join(sorted(roles_of(test)))
+    if isinstance(test, PathTest):
+        return f"{who} within {test.within}"
+    if isinstance(test, DomainTest):
+        return f"{who} at {', '.join([*sorted(test.names), *sorted('*.' + s for s in test.suffixes)][:5])}"
+    if isinstance(test, ListTest):
+        return f"{who} in a list of {len(test.members)}"
+    return f"the condition on {test.leaf or who}"
+
+
+def decisive_rules(call: CanonicalCall, policy: Policy, facts: Facts) -> list[str]:
+    """Exactly the rules whose removal, one at a time, changes the outcome."""
+    tool = policy.tools.get((call.server, call.tool))
+    if tool is None:
+        return []
+    now = evaluate(call, policy, facts).outcome
+    stories = claim_stories(call, policy.book.rules, tool, policy.setup.sandbox)
+    suspects = dict.fromkeys(asked.rule.name for story in stories for asked in story.asked)
+    return [name for name in suspects if evaluate(call, policy.without(name), facts).outcome is not now]
+
+
+def nearby_values(claim: Claim, rules: tuple[Rule, ...], sandbox: str) -> Iterator[tuple[str, str]]:
+    """Values that allow rules and the sandbox suggest instead of the claim's own, each with where it comes from."""
+    if claim.role is None or not claim.values:
+        return
+    own = str(claim.values[0])
+    name = own.rpartition("/")[2]
+    if claim.role in ("read-path", "write-path"):
+        yield f"{sandbox}/{name}", "the sandbox"
+    for rule in rules:
+        if rule.then is not Outcome.ALLOW:
+            continue
+        for test in tests_of(rule.conditions):
+            if claim.role not in roles_of(test):
+                continue
+            if isinstance(test, PathTest):
+                yield f"{test.within}/{name}", rule.name
+            elif isinstance(test, DomainTest):
+                for host in [*sorted(test.names), *("www." + s for s in sorted(test.suffixes))][:3]:
+                    yield (f"https://{host}/" if "url" in claim.role else f"someone@{host}"), rule.name
+            elif isinstance(test, ListTest):
+                for _, member in sorted(test.members, key=str)[:3]:
+                    if isinstance(member, str):
+                        yield member, rule.name
+

@@ -50,7 +50,9 @@ def _rules(rules: tuple[Rule, ...], tools: tuple[Tool, ...]) -> Iterator[Finding
             if first.then is rule.then:
                 yield Finding("duplicate", f"{rule.name} repeats {first.name}", (rule.name, first.name))
             else:
-                message = f"{rule.name} says {rule.then.word} where {first.name} says {first.then.word}; {first.name} wins"
+                message = (
+                    f"{rule.name} says {rule.then.word} where {first.name} says {first.then.word}; {first.name} wins"
+                )
                 yield Finding("contradictory", message, (rule.name, first.name))
         elif not any(_can_match(rule, tool) for tool in tools):
             yield Finding("unreachable", f"{rule.name} fits no annotated tool", (rule.name,))
@@ -72,7 +74,11 @@ def _can_match(rule: Rule, tool: Tool) -> bool:
 
 def _covers(earlier: Rule, later: Rule) -> bool:
     """Whether the earlier rule decides every claim that the later one could."""
-    if earlier.unanswered or (earlier.elsewhere and not later.elsewhere) or (reads_only(earlier) and not reads_only(later)):
+    if (
+        earlier.unanswered
+        or (earlier.elsewhere and not later.elsewhere)
+        or (reads_only(earlier) and not reads_only(later))
+    ):
         return False
     return _applies_wherever(earlier, later) and _asks_no_more(earlier, later)
 
@@ -82,7 +88,9 @@ def _applies_wherever(earlier: Rule, later: Rule) -> bool:
     if not earlier.named:
         if earlier.then is not Outcome.ALLOW or earlier.conditions.tools or earlier.conditions.servers:
             return True
-        return not later.named and later.then is Outcome.ALLOW and not (later.conditions.tools or later.conditions.servers)
+        return (
+            not later.named and later.then is Outcome.ALLOW and not (later.conditions.tools or later.conditions.servers)
+        )
     if not later.named or not later.named <= earlier.named:
         return False
     return later.then is not Outcome.ALLOW or earlier.then is Outcome.ALLOW

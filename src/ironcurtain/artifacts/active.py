@@ -93,7 +93,11 @@ def _state(home: Path) -> sqlite3.Connection:
         connection.execute(_SCHEMA)
     except sqlite3.DatabaseError as error:
         raise ArtifactError(
-            "artifact_malformed", str(path), "", f"not a database we can use: {error}", f"move it away: mv {path} {path}.old"
+            "artifact_malformed",
+            str(path),
+            "",
+            f"not a database we can use: {error}",
+            f"move it away: mv {path} {path}.old",
         ) from None
     return connection
 

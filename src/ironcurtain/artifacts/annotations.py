@@ -93,9 +93,7 @@ def shape_of(leaves: Mapping[str, tuple[Mode, ...]], required: frozenset[str], p
     for leaf, modes in leaves.items():
         name = leaf.split(".")[0].split("[]")[0]
         below.setdefault(name, {})[leaf.removeprefix(name)] = modes
-    members = {
-        name: _shape(rest, required, f"{prefix}.{name}" if prefix else name) for name, rest in below.items()
-    }
+    members = {name: _shape(rest, required, f"{prefix}.{name}" if prefix else name) for name, rest in below.items()}
     return Shape(leaf=prefix, members=members)
 
 
@@ -121,7 +119,11 @@ def _modes(item: Item) -> Iterator[Mode]:
             if role != role.strip().lower() or (role == NONE and len(roles) > 1):
                 members["roles"].fail(f"{quote(role)} is not a role here", "roles are lower case; none stands alone")
         absent = members["absent"].word(("unknown", "nothing")) if "absent" in members else "unknown"
-        when = tuple(_sibling(name, value) for name, value in members["when"].entries().items()) if "when" in members else ()
+        when = (
+            tuple(_sibling(name, value) for name, value in members["when"].entries().items())
+            if "when" in members
+            else ()
+        )
         yield Mode(roles, absent == "unknown", when)
 
 

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Final
 
 from ironcurtain.artifacts.files import read_artifact
 from ironcurtain.artifacts.item import Item
-from ironcurtain.engine.access import ALIASES, GROUPS, ONLY_READS, PROFILES, Access, Group, Layer, Names, Patterns, subagent_layer
+from ironcurtain.engine.access import (
+    ALIASES,
+    GROUPS,
+    ONLY_READS,
+    PROFILES,
+    Access,
+    Group,
+    Layer,
+    Names,
+    Patterns,
+    plain,
+    subagent_layer,
+)
 from ironcurtain.errors import ArtifactError, quote
 
 if TYPE_CHECKING:
@@ -31,24 +43,26 @@ def access_from(item: Item) -> Access:
     """The access layers of a configuration."""
     top = item.members((), ("tools", "agents", "groups"))
     tools = top["tools"].members((), (*_LAYER, *_GLOBAL)) if "tools" in top else {}
-    names = Names({**ALIASES, **{_plain(key): _plain(to.text()) for key, to in _entries(tools, "aliases").items()}})
+    names = Names({**ALIASES, **{plain(key): plain(to.text()) for key, to in _entries(tools, "aliases").items()}})
     reader = _LayerReader(names, _groups(tools.get("groups")))
     groups, members = {}, {}
     for name, group in _entries(top, "groups").items():
         parts = group.members((), ("tools", "toolsByMember"))
         if "tools" in parts:
-            groups[name] = reader.layer("group", parts["tools"])
+            groups[plain(name)] = reader.layer("group", parts["tools"])
         for member, layer in _entries(parts, "toolsByMember").items():
-            members[name, member] = reader.layer("group", layer)
-    subagents = reader.layer("subagent", tools["subagents"].members(("tools",))["tools"]) if "subagents" in tools else None
+            members[plain(name), plain(member)] = reader.layer("group", layer)
+    subagents = (
+        reader.layer("subagent", tools["subagents"].members(("tools",))["tools"]) if "subagents" in tools else None
+    )
     return Access(
         names=names,
         everyone=reader.layer("global", top["tools"], _GLOBAL) if "tools" in top else Layer("global"),
         providers={
-            key.strip().lower(): reader.layer("provider", layer) for key, layer in _entries(tools, "byProvider").items()
+            plain(key): reader.layer("provider", layer) for key, layer in _entries(tools, "byProvider").items()
         },
         agents={
-            name: reader.layer("agent", agent.members(("tools",))["tools"])
+            plain(name): reader.layer("agent", agent.members(("tools",))["tools"])
             for name, agent in _entries(top, "agents").items()
         },
         groups=groups,
@@ -119,7 +133,3 @@ def _spelled(item: Item, groups: Mapping[str, Group]) -> list[str]:
 
 def _entries(members: Mapping[str, Item], key: str) -> Mapping[str, Item]:
     return members[key].entries() if key in members else {}
-
-
-def _plain(name: str) -> str:
-    return name.strip().lower()

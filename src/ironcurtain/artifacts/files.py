@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO
 
 from ironcurtain.errors import ArtifactError
+from ironcurtain.wire.limits import ARTIFACT
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-MAX_ARTIFACT_BYTES: Final = 64 * 1024 * 1024  # 10,000 rules with 1,000 annotated tools stay below 20 MB
 
 
 def read_artifact(path: Path) -> bytes:
     """The content of an artifact, or an `ArtifactError` that says what to do."""
     with _open_ours(path) as file:
-        if os.fstat(file.fileno()).st_size > MAX_ARTIFACT_BYTES:
-            raise _error("artifact_malformed", path, f"more than {MAX_ARTIFACT_BYTES} bytes", "make it smaller")
-        return file.read(MAX_ARTIFACT_BYTES)
+        if os.fstat(file.fileno()).st_size > ARTIFACT.size:
+            raise _error("artifact_malformed", path, f"more than {ARTIFACT.size} bytes", "make it smaller")
+        return file.read(ARTIFACT.size)
 
 
 def require_ours(path: Path) -> None:

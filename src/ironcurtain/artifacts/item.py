@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from ironcurtain.errors import ArtifactError, Refusal, quote
 from ironcurtain.wire import strict_json
+from ironcurtain.wire.limits import ARTIFACT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,7 +89,9 @@ class Item:
         known = list(words)
         if self.value not in known:
             near = difflib.get_close_matches(str(self.value).lower(), known, 1, 0.5)
-            self.fail(f"{quote(self.value)} is not one of {', '.join(known)}", f"write {near[0] if near else known[0]!r}")
+            self.fail(
+                f"{quote(self.value)} is not one of {', '.join(known)}", f"write {near[0] if near else known[0]!r}"
+            )
         return str(self.value)
 
     def scalar(self) -> Scalar:
@@ -117,8 +120,8 @@ class Item:
 
 
 def parse(data: bytes, file: str) -> Item:
-    """Read an artifact's JSON with the strict reader, without its limits on size."""
+    """Read an artifact's JSON with the strict reader."""
     try:
-        return Item(strict_json.loads(data, limited=False), file)
+        return Item(strict_json.loads(data, ARTIFACT), file)
     except Refusal as refusal:
         raise ArtifactError("artifact_malformed", file, "", refusal.reason, "write plain, complete JSON") from None

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from ironcurtain.artifacts.policy import Surroundings
     from ironcurtain.model.call import Json
 
-_LOCATED: Final = re.compile(r"path|file|dir|folder|source|destination|target|url|uri|host|endpoint|address|recipient", re.I)
+_LOCATED: Final = re.compile(
+    r"path|file|dir|folder|source|destination|target|url|uri|host|endpoint|address|recipient", re.IGNORECASE
+)
 _OLD_EFFECTS: Final[Mapping[str, tuple[str, ...]]] = {"write": ("create", "update"), "other": ()}
 
 Definitions = dict[str, dict[str, dict[str, "Json"]]]
@@ -52,7 +54,9 @@ def import_original(  # noqa: PLR0913 - one argument for each option of the comm
 ) -> Imported:
     """Convert the files of a directory into a policy directory and verify it there."""
     if (target / POLICY).exists() and not replace:
-        raise ArtifactError("artifact_unsafe", str(target), "", "there is a policy already", "add --replace or --out DIR")
+        raise ArtifactError(
+            "artifact_unsafe", str(target), "", "there is a policy already", "add --replace or --out DIR"
+        )
     notes: list[str] = []
     annotations, effects = _annotations(_read(source / ANNOTATIONS), _definitions(catalogues), notes)
     policy = _policy(_read(source / POLICY), effects, sandbox, last_version(around.home) + 1)
@@ -113,7 +117,9 @@ def _args(item: Item, definition: Mapping[str, Json], tool: str, notes: list[str
         if leaf.split(".")[0].split("[]")[0] in entries:
             continue
         if _LOCATED.search(leaf.rpartition(".")[2]):
-            item.fail(f"the argument {leaf!r} of {tool} looks like a place and has no role", f"add {leaf!r} with its roles")
+            item.fail(
+                f"the argument {leaf!r} of {tool} looks like a place and has no role", f"add {leaf!r} with its roles"
+            )
         args[leaf] = {"roles": ["none"], "absent": "nothing"}
         notes.append(f"{tool}: the argument {leaf!r} had no entry and gets no role")
     return args
@@ -165,7 +171,9 @@ def _definitions(catalogues: Sequence[str]) -> Definitions:
     for catalogue in catalogues:
         server, equals, file = catalogue.partition("=")
         if not equals:
-            raise ArtifactError("artifact_malformed", catalogue, "", "not SERVER=FILE", "--catalogue filesystem=tools.json")
+            raise ArtifactError(
+                "artifact_malformed", catalogue, "", "not SERVER=FILE", "--catalogue filesystem=tools.json"
+            )
         for element in _read(Path(file)).entries()["tools"].elements():
             found.setdefault(server, {})[element.entries()["name"].text()] = _object(element)
     return found

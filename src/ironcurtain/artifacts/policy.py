@@ -88,9 +88,7 @@ class Loaded:
 def read_bundle(directory: Path) -> Bundle:
     """Read every artifact of a directory."""
     present = [name for name in FILES if name in REQUIRED or (directory / name).is_file()]
-    return Bundle(
-        directory, {name: parse(read_artifact(directory / name), str(directory / name)) for name in present}
-    )
+    return Bundle(directory, {name: parse(read_artifact(directory / name), str(directory / name)) for name in present})
 
 
 def load_policy(directory: Path, surroundings: Surroundings) -> Loaded:
@@ -169,9 +167,7 @@ def _directory(item: Item, paths: PathResolver) -> str:
         item.fail(refusal.reason, "write the plain, absolute path of a directory")
 
 
-def _protect(
-    bundle: Bundle, setup: Setup, surroundings: Surroundings, paths: PathResolver, place: Item
-) -> Protected:
+def _protect(bundle: Bundle, setup: Setup, surroundings: Surroundings, paths: PathResolver, place: Item) -> Protected:
     """Gather what is protected, and refuse a sandbox that overlaps it."""
     homes = [str(surroundings.home), f"{setup.home}/.ironcurtain"]
     files = [str((bundle.directory / name).absolute()) for name in FILES]

@@ -105,6 +105,7 @@ class RuleReader:
         members = item.members(("roles", "allowed"))
         names: set[str] = set()
         suffixes: set[str] = set()
+        literal: set[str] = set()
         for element, entry in self._expand(members["allowed"]):
             if not isinstance(entry, str):
                 element.fail(f"a host name is expected, not {quote(entry)}", "write example.com or *.example.com")
@@ -114,14 +115,14 @@ class RuleReader:
             except Refusal as refusal:
                 element.fail(refusal.reason, "write example.com or *.example.com")
             (suffixes if below else names).add(host)
-        return DomainTest(_roles(members["roles"]), frozenset(names), frozenset(suffixes))
+            if not below and entry == element.value:
+                literal.add(host)
+        return DomainTest(_roles(members["roles"]), frozenset(names), frozenset(suffixes), frozenset(literal))
 
     def _list_test(self, item: Item) -> ListTest:
         members = item.members(("roles", "allowed"))
         roles = _roles(members["roles"])
-        keys = {
-            key for element, entry in self._expand(members["allowed"]) for key in self._keys(entry, roles, element)
-        }
+        keys = {key for element, entry in self._expand(members["allowed"]) for key in self._keys(entry, roles, element)}
         return ListTest(roles, frozenset(keys))
 
     def _value_tests(self, item: Item, then: Outcome) -> tuple[ValueTest, ...]:
@@ -193,7 +194,7 @@ class RuleReader:
             if isinstance(parties, Opaque) or len(parties) != 1:
                 raise Refusal("value_spelling", "it is not one address or name")
             return parties[0].text
-        return entry.strip() if kind in (Category.PLACE, Category.OTHER) else entry
+        return entry.strip() if kind is Category.PLACE else entry
 
 
 def read_task(item: Item, reader: RuleReader) -> TaskPolicy:

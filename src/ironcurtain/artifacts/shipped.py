@@ -46,5 +46,3 @@ def _fit(value: Json, places: dict[str, str]) -> Json:
     if isinstance(value, dict):
         return {key: _fit(item, places) for key, item in value.items()}
     return value
-
-

@@ -142,5 +142,3 @@ def _pinned(bundle: Bundle) -> tuple[Bundle, int]:
 
 def _written(value: Json) -> bytes:
     return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
-
-

@@ -12,7 +12,7 @@ from ironcurtain.cli.main import BAD, DONE
 from ironcurtain.errors import ArtifactError
 from ironcurtain.mediation.decide import decide_bytes
 from ironcurtain.model.decision import Decision, Outcome, Stage
-from ironcurtain.wire.limits import MAX_MESSAGE_BYTES
+from ironcurtain.wire.limits import MESSAGE
 
 if TYPE_CHECKING:
     import argparse
@@ -43,15 +43,19 @@ def _decide(line: bytes, loaded: Loaded) -> Decision:
         return decide_bytes(line, loaded, time.time()).decision
     except Exception as error:  # noqa: BLE001 - the outer loop: whatever happened, this call is denied and the run goes on
         return Decision(
-            Outcome.DENY, Stage.VALIDATE, "internal_error", f"unforeseen: {type(error).__name__}", help="please report it"
+            Outcome.DENY,
+            Stage.VALIDATE,
+            "internal_error",
+            f"unforeseen: {type(error).__name__}",
+            help="please report it",
         )
 
 
 def lines(stream: BinaryIO) -> Iterator[bytes]:
     """The lines of a stream. Of one that is too long only as much is kept as shows it."""
-    while line := stream.readline(MAX_MESSAGE_BYTES + 2):
+    while line := stream.readline(MESSAGE.size + 2):
         yield line.removesuffix(b"\n")
-        while not line.endswith(b"\n") and (line := stream.readline(MAX_MESSAGE_BYTES)):
+        while not line.endswith(b"\n") and (line := stream.readline(MESSAGE.size)):
             pass
 
 

@@ -38,7 +38,11 @@ def run(arguments: argparse.Namespace) -> int:
         call = read_call(data)
     except Refusal as refusal:
         shown = as_json(refused(Stage.VALIDATE, refusal))
-        print(json.dumps(shown) if arguments.json else f"(1) validate: {refusal.reason} [{refusal.code}]\n    {refusal.help}")
+        print(
+            json.dumps(shown)
+            if arguments.json
+            else f"(1) validate: {refusal.reason} [{refusal.code}]\n    {refusal.help}"
+        )
         return BAD
     judged = decide_call(call, loaded, time.time())
     if arguments.json:
@@ -103,7 +107,11 @@ def _for_people(judged: Judged, loaded: Loaded, call: ToolCall) -> None:
         for story in _stories(canonical, loaded):
             _tell(story)
     out.print()
-    out.print(Text.assemble(outcome(decision.outcome), f"  by {decision.stage.value}", f", {decision.code}: ", visible(decision.reason)))
+    out.print(
+        Text.assemble(
+            outcome(decision.outcome), f"  by {decision.stage.value}", f", {decision.code}: ", visible(decision.reason)
+        )
+    )
     if judged.call is not None and judged.facts is not None:
         decisive = decisive_rules(judged.call, loaded.policy, judged.facts)
         out.print(Text(f"rules whose removal would change this: {', '.join(decisive) or 'none'}", style="dim"))
@@ -115,11 +123,15 @@ def _for_people(judged: Judged, loaded: Loaded, call: ToolCall) -> None:
 
 def _tell(story: ClaimStory) -> None:
     out = console()
-    told = Text.assemble(visible(subject(story.claim)), "  ", outcome(story.verdict.outcome), ("  " + story.verdict.code, "dim"))
+    told = Text.assemble(
+        visible(subject(story.claim)), "  ", outcome(story.verdict.outcome), ("  " + story.verdict.code, "dim")
+    )
     out.print(Padding(told, (0, 0, 0, 4)))
     for asked in story.asked:
         mark = ("> ", "bold") if asked.decides else ("  ", "")
-        out.print(Padding(Text.assemble(mark, visible(asked.rule.name), ("  " + visible(asked.answer), "dim")), (0, 0, 0, 6)))
+        out.print(
+            Padding(Text.assemble(mark, visible(asked.rule.name), ("  " + visible(asked.answer), "dim")), (0, 0, 0, 6))
+        )
 
 
 def _nearby(judged: Judged, loaded: Loaded, call: ToolCall) -> Json:

@@ -105,7 +105,7 @@ def parser() -> argparse.ArgumentParser:
     _verb(verbs, "demo", "demo:run", "the default policy at work, and a handful of attacks", "Shows decisions.")
     completion = _verb(
         verbs, "completion", "completion:run", "print a completion script for your shell",
-        'For bash: ironcurtain completion bash > ~/.local/share/bash-completion/completions/ironcurtain',
+        "For bash: ironcurtain completion bash > ~/.local/share/bash-completion/completions/ironcurtain",
     )  # fmt: skip
     completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))
     return top
@@ -144,7 +144,9 @@ def _verb(
 def _policy_options(verb: argparse.ArgumentParser) -> None:
     group = verb.add_argument_group("policy")
     group.add_argument("--policy", metavar="DIR", help="a policy directory (default: the shipped default policy)")
-    group.add_argument("--sandbox", metavar="DIR", help="the sandbox of the default policy (default: the home's sandbox)")
+    group.add_argument(
+        "--sandbox", metavar="DIR", help="the sandbox of the default policy (default: the home's sandbox)"
+    )
     group.add_argument("--config", metavar="FILE", help="access layers (default: the home's config.toml, if any)")
 
 

@@ -51,7 +51,12 @@ def import_(arguments: argparse.Namespace) -> int:
     around = surroundings()
     target = Path(arguments.out) if arguments.out else active_directory(around.home)
     imported = import_original(
-        Path(arguments.directory), target, Path(arguments.sandbox), arguments.catalogue, around, replace=arguments.replace
+        Path(arguments.directory),
+        target,
+        Path(arguments.sandbox),
+        arguments.catalogue,
+        around,
+        replace=arguments.replace,
     )
     report(imported.verification.results, machine=False)
     for note in imported.notes:

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 def run(arguments: argparse.Namespace) -> int:
     """List the tools that pass every access layer."""
     loaded = load(arguments)
-    principal = Principal(
-        arguments.agent, arguments.provider, arguments.group, arguments.member, arguments.subagent
-    )
+    principal = Principal(arguments.agent, arguments.provider, arguments.group, arguments.member, arguments.subagent)
     access = loaded.policy.access
     known = loaded.policy.tools.values()
     rows = []

@@ -69,8 +69,8 @@ class Names:
 
     def normal(self, name: str) -> str:
         """A tool's name as patterns see it."""
-        plain = name.strip().lower()
-        return self.aliases.get(plain, plain)
+        trimmed = plain(name)
+        return self.aliases.get(trimmed, trimmed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +128,9 @@ class Layer:
         return self._known[key]
 
     def _judge(self, tool: Tool, names: Names) -> Verdict | None:
-        bare, full = names.normal(tool.name), f"{tool.server.strip().lower()}/{names.normal(tool.name)}"
+        bare, full = names.normal(tool.name), f"{plain(tool.server)}/{names.normal(tool.name)}"
         for patterns in self.deny:
-            if patterns.match(tool, (bare, full)):
+            if patterns.match(tool, (bare, full, *bare.split("/")[1:])):
                 reason = f"the {self.name} layer denies {tool.server}/{tool.name} ({patterns.source})"
                 return Verdict(Outcome.DENY, "access_denied", reason, help=f"see {patterns.source} in config.toml")
         # A name with a slash in it must not pass for another server's tool.
@@ -164,17 +164,15 @@ class Access:
     def layers(self, principal: Principal) -> Iterable[Layer]:
         """The layers that apply to a principal, in order."""
         yield self.everyone
-        if principal.provider is not None:
-            provider = principal.provider.strip().lower()
-            found = self.providers.get(provider) or self.providers.get(provider.partition("/")[0])
-            if found:
-                yield found
-        if principal.agent is not None and principal.agent in self.agents:
-            yield self.agents[principal.agent]
-        if principal.group is not None:
-            own = self.members.get((principal.group, principal.member or ""))
-            if own or principal.group in self.groups:
-                yield own or self.groups[principal.group]
+        provider, agent = plain(principal.provider), plain(principal.agent)
+        group, member = plain(principal.group), plain(principal.member)
+        for layer in (
+            self.providers.get(provider) or self.providers.get(provider.partition("/")[0]),
+            self.agents.get(agent),
+            self.members.get((group, member)) or self.groups.get(group),
+        ):
+            if layer is not None:
+                yield layer
         if principal.subagent:
             yield self.subagents
 
@@ -187,6 +185,11 @@ class Access:
     def visible(self, tools: Iterable[Tool], principal: Principal) -> list[Tool]:
         """The tools a principal may know of: those no layer blocks."""
         return [tool for tool in tools if self.objection(tool, principal) is None]
+
+
+def plain(name: str | None) -> str:
+    """A name for comparison: trimmed, lower case; no name is the empty one, which nobody can be given."""
+    return (name or "").strip().lower()
 
 
 def subagent_layer(names: Names, deny: tuple[Patterns, ...], lists: tuple[Patterns, ...] = ()) -> Layer:

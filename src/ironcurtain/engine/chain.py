@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from heapq import merge
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.engine.conditions import Test, directories_of, host_of, key_of, roles_of, suffixes_of, tests_of
+from ironcurtain.engine.conditions import Test, directories_of, host_of, key_of, only_equals, roles_of, suffixes_of, tests_of
 from ironcurtain.model.decision import Outcome
 from ironcurtain.model.policy import DomainTest, ListTest, PathTest
 from ironcurtain.model.resolved import CanonicalPath, Command, Opaque
@@ -66,7 +66,7 @@ class _Shelf:
                 self.below.setdefault(suffix, []).append(candidate)
         elif isinstance(test, ListTest) and len(test.members) > _SPELLED_OUT:
             self.listed.setdefault(test.members, []).append(candidate)
-        elif isinstance(test, ListTest) or test.equals is not None:
+        elif isinstance(test, ListTest) or only_equals(test):
             for member in test.members if isinstance(test, ListTest) else test.equals or ():
                 self.equal.setdefault(member, []).append(candidate)
         else:

@@ -86,21 +86,15 @@ def conditions_hold(rule: Rule, tests: Iterable[Test], claim: Claim, scope: Scop
 
 
 def _passes(test: Test, values: tuple[Value, ...], scope: Scope, *, allowing: bool) -> bool:
-    if allowing:
-        return bool(values) and all(_holds(test, value, scope, allowing=True) for value in values)
-    failure: ConditionError | None = None
-    for value in values:
-        try:
-            if _holds(test, value, scope, allowing=False):
-                return True
-        except ConditionError as error:
-            failure = error
-    if failure:
-        raise failure
-    return False
+    counting = isinstance(test, ValueTest) and (test.min_items is not None or test.max_items is not None)
+    if not (counting and isinstance(test, ValueTest) and _only_counts(test)):
+        results = [_holds(test, value, allowing=allowing) for value in values]  # all of them, for their errors
+        if not (results and all(results) if allowing else any(results)):
+            return False
+    return not counting or _count_holds(test, scope.all_of(test), allowing=allowing)
 
 
-def _holds(test: Test, value: Value, scope: Scope, *, allowing: bool) -> bool:
+def _holds(test: Test, value: Value, *, allowing: bool) -> bool:
     if isinstance(value, Unknown):
         return False
     if isinstance(value, Opaque):
@@ -108,11 +102,11 @@ def _holds(test: Test, value: Value, scope: Scope, *, allowing: bool) -> bool:
     if isinstance(value, Command) and not value.plain:
         if allowing:
             return False
-        return value.unreadable or any(_is(test, part, scope, allowing=False) for part in (value.text, *value.parts))
-    return _is(test, value, scope, allowing=allowing)
+        return value.unreadable or any([_is(test, part, allowing=False) for part in (value.text, *value.parts)])
+    return _is(test, value, allowing=allowing)
 
 
-def _is(test: Test, value: Value, scope: Scope, *, allowing: bool) -> bool:
+def _is(test: Test, value: Value, *, allowing: bool) -> bool:
     if isinstance(test, PathTest):
         if not isinstance(value, CanonicalPath):
             return False
@@ -122,28 +116,14 @@ def _is(test: Test, value: Value, scope: Scope, *, allowing: bool) -> bool:
         return host is not None and (host in test.names or any(s in test.suffixes for s in suffixes_of(host)))
     if isinstance(test, ListTest):
         return key_of(value) in test.members
-    return _satisfies(test, value, scope)
-
-
-def _satisfies(test: ValueTest, value: Value, scope: Scope) -> bool:
-    """Every part of the predicate; an error counts only when every other part holds."""
-    if test.equals is not None and key_of(value) not in test.equals:
-        return False
-    if test.min_items is not None or test.max_items is not None:
-        count = _count(scope.all_of(test))
-        if not (test.min_items or 0) <= count <= (float("inf") if test.max_items is None else test.max_items):
-            return False
-        if count == float("inf") and test.max_items is not None:
-            return False
-    return _in_bounds(test, value) and _fits_text(test, value)
+    bounds, text = _in_bounds(test, value), _fits_text(test, value)  # both, for their errors
+    return bounds and text and (test.equals is None or key_of(value) in test.equals)
 
 
 def _in_bounds(test: ValueTest, value: Value) -> bool:
     if test.minimum is None and test.maximum is None:
         return True
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        if not _fits_text(test, value):
-            return False
         raise ConditionError("a number is expected")
     return (test.minimum is None or value >= test.minimum) and (test.maximum is None or value <= test.maximum)
 
@@ -151,19 +131,35 @@ def _in_bounds(test: ValueTest, value: Value) -> bool:
 def _fits_text(test: ValueTest, value: Value) -> bool:
     if test.max_length is None and test.matches is None:
         return True
-    kind, text = key_of(value)
-    if kind is not str or not isinstance(text, str):
+    _, text = key_of(value)
+    if not isinstance(text, str):
         raise ConditionError("a string is expected")
-    if test.max_length is not None and len(text) > test.max_length:
-        return False
     try:
-        return test.matches is None or test.matches(text)
+        matches = test.matches is None or test.matches(text)
     except TextTooLong as error:
         raise ConditionError(str(error)) from None
+    return matches and (test.max_length is None or len(text) <= test.max_length)
 
 
-def _count(values: tuple[Value, ...]) -> float:
-    return float("inf") if any(isinstance(value, (Unknown, Opaque)) for value in values) else len(values)
+def _only_counts(test: ValueTest) -> bool:
+    others = (test.equals, test.pattern, test.minimum, test.maximum, test.max_length)
+    return all(part is None for part in others)
+
+
+def _count_holds(test: Test, values: tuple[Value, ...], *, allowing: bool) -> bool:
+    """How many there are. What cannot be counted is more than any limit, and no number to rest an allow on."""
+    if not isinstance(test, ValueTest) or not values:
+        return False
+    if any(isinstance(v, (Unknown, Opaque)) or (allowing and isinstance(v, Command) and not v.plain) for v in values):
+        return not allowing and test.max_items is None
+    least, most = test.min_items or 0, test.max_items
+    return least <= len(values) and (most is None or len(values) <= most)
+
+
+def only_equals(test: ValueTest) -> bool:
+    """Whether the test asks for equality and for nothing that can be an error."""
+    others = (test.pattern, test.minimum, test.maximum, test.max_length)
+    return test.equals is not None and all(part is None for part in others)
 
 
 def key_of(value: Value) -> tuple[type, Scalar]:

@@ -61,7 +61,8 @@ def _steps(call: CanonicalCall, policy: Policy, facts: Facts) -> Iterator[tuple[
         if facts.now >= facts.task.expires_at:
             yield Stage.TASK, Verdict(Outcome.DENY, "task_expired", "the task's policy has expired")
         for _, verdict in decide_claims(RuleBook(facts.task.rules), tool, call, policy.setup.sandbox):
-            yield Stage.TASK, verdict
+            if verdict.outcome is not Outcome.ALLOW:
+                yield Stage.TASK, verdict
     # (6) rules
     for _, verdict in decide_claims(policy.book, tool, call, policy.setup.sandbox):
         yield Stage.RULES, verdict

@@ -53,7 +53,9 @@ def claim_stories(call: CanonicalCall, rules: tuple[Rule, ...], tool: Tool, sand
     return tuple(_story(claim, rules, tool, scope, sandbox, sending=sending) for claim in claims)
 
 
-def _story(claim: Claim, rules: tuple[Rule, ...], tool: Tool, scope: Scope, sandbox: str, *, sending: bool) -> ClaimStory:
+def _story(
+    claim: Claim, rules: tuple[Rule, ...], tool: Tool, scope: Scope, sandbox: str, *, sending: bool
+) -> ClaimStory:
     asked = []
     candidates = []
     for order, rule in enumerate(rules):
@@ -62,7 +64,9 @@ def _story(claim: Claim, rules: tuple[Rule, ...], tool: Tool, scope: Scope, sand
             candidates.append(Candidate(order, rule, tuple(tests_of(rule.conditions)), reads_only(rule)))
         decides = objection is None and not rule.unanswered
         waiting = "asks what no step answers yet; " + (
-            "an allow with an open question does not match" if rule.then is Outcome.ALLOW else f"{rule.then.word} is joined"
+            "an allow with an open question does not match"
+            if rule.then is Outcome.ALLOW
+            else f"{rule.then.word} is joined"
         )
         asked.append(Asked(rule, objection or (waiting if rule.unanswered else f"matches: {rule.then.word}"), decides))
         if decides or (objection or "").startswith("cannot be evaluated"):
@@ -154,4 +158,3 @@ def nearby_values(claim: Claim, rules: tuple[Rule, ...], sandbox: str) -> Iterat
                 for _, member in sorted(test.members, key=str)[:3]:
                     if isinstance(member, str):
                         yield member, rule.name
-

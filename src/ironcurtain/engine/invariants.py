@@ -57,7 +57,7 @@ def _check_host(url: CanonicalUrl, declared: frozenset[str]) -> Iterator[Verdict
             "name exactly this host under domains in an allow rule, if it is meant to be reached",
         )
     if address.confusable is not None:
-        yield _ask("host_confusable", f"{address.host} reads {ascii(address.confusable)}: it imitates another name")
+        yield _ask("host_confusable", f"{address.host} reads {address.confusable!a}: it imitates another name")
 
 
 def _check_stray(stray: Stray, protected: Protected) -> Iterator[Verdict]:

@@ -69,7 +69,9 @@ class Pattern:
     def _step(self, states: frozenset[int], char: str) -> frozenset[int]:
         known = self._steps.get((states, char))
         if known is None:
-            reached = [s for state in states if (chars := self._chars[state]) and chars.has(char) for s in self._next[state]]
+            reached = [
+                s for state in states if (chars := self._chars[state]) and chars.has(char) for s in self._next[state]
+            ]
             known = self._closure(reached)
             if len(self._steps) >= _CACHE:
                 self._steps.clear()

@@ -27,7 +27,7 @@ class Policy:
     protected: Protected
     access: Access = field(default_factory=Access)
     declared_hosts: frozenset[str] = frozenset()
-    """Hosts that an allow rule names exactly; only these may be private."""
+    """Hosts that an allow rule names literally; only these may be private."""
 
     def without(self, rule: str) -> Policy:
         """The same policy less one rule, for questions of the kind "what if"."""
@@ -47,10 +47,10 @@ class Facts:
 
 
 def declared_hosts(rules: tuple[Rule, ...]) -> frozenset[str]:
-    """The hosts that allow rules name exactly."""
+    """The hosts that allow rules name literally, not through a list."""
     return frozenset(
         name
         for rule in rules
         if rule.then is Outcome.ALLOW and rule.conditions.domains
-        for name in rule.conditions.domains.names
+        for name in rule.conditions.domains.literal
     )

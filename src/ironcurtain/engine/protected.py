@@ -17,14 +17,22 @@ CLIENT_CONFIGURATIONS: Final = (
     ".config/Claude/claude_desktop_config.json",
     "Library/Application Support/Claude/claude_desktop_config.json",
     ".cursor/mcp.json",
+    ".config/Cursor/User/mcp.json",
+    ".config/Cursor/User/settings.json",
     ".config/Code/User/mcp.json",
     ".config/Code/User/settings.json",
     "Library/Application Support/Code/User/mcp.json",
     "Library/Application Support/Code/User/settings.json",
     ".codeium/windsurf/mcp_config.json",
+    ".config/zed/settings.json",
     ".config/goose/config.yaml",
+    ".openclaw/openclaw.json",
     ".codex/config.toml",
     ".gemini/settings.json",
+    ".continue/config.json",
+    ".continue/config.yaml",
+    ".config/opencode/opencode.json",
+    ".aws/amazonq/mcp.json",
 )
 """Under the owner's home: what starts servers for a client, often with credentials."""
 
@@ -50,6 +58,7 @@ STEERING_NAMES: Final = (
     ".cursorrules",
     ".windsurfrules",
     ".clinerules",
+    ".goosehints",
     ".github/copilot-instructions.md",
 )
 STEERING_DIRECTORIES: Final = (".git", ".claude", ".cursor", ".codex", ".gemini", ".windsurf")
@@ -104,9 +113,7 @@ class Protected:
     def steers(self, path: str) -> bool:
         """Whether other programs take instructions from the path, or from a directory it is in."""
         folded = self._fold(path)
-        return any(
-            name in self._steering for above in (folded, *_above(folded)) for name in _last_names(above)
-        )
+        return any(name in self._steering for above in (folded, *_above(folded)) for name in _last_names(above))
 
     def asks(self, path: str) -> bool:
         """Whether writing the path can make another program run something."""

@@ -25,9 +25,7 @@ def claims_of(call: CanonicalCall) -> tuple[Claim, ...]:
     return tuple(claims) or (Claim(None, ()),)
 
 
-def decide_claims(
-    book: RuleBook, tool: Tool, call: CanonicalCall, sandbox: str
-) -> Iterator[tuple[Claim, Verdict]]:
+def decide_claims(book: RuleBook, tool: Tool, call: CanonicalCall, sandbox: str) -> Iterator[tuple[Claim, Verdict]]:
     """Every claim of the call with what the rules say of it."""
     claims = claims_of(call)
     scope = Scope.of(call)

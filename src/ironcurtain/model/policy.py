@@ -29,6 +29,8 @@ class DomainTest:
     roles: frozenset[Role]
     names: frozenset[str]
     suffixes: frozenset[str]
+    literal: frozenset[str] = frozenset()
+    """The names that stand in the rule itself, not in a list it refers to."""
 
 
 @dataclass(frozen=True, slots=True)

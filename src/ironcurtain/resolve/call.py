@@ -142,6 +142,8 @@ class _Work:
         if Category.PATH in kinds:
             return self._add(leaf, active, self.resolver.paths.resolve(value, self.base)).text
         self._stray(leaf, value)
+        if "\0" in value and kinds - {Category.CARRIED, Category.NONE}:
+            raise Refusal("value_spelling", f"{leaf}: a NUL character")
         if Category.URL in kinds:
             return self._add(leaf, active, resolve_url(value, self.resolver.lookup)).text
         if Category.PARTY in kinds:
@@ -150,6 +152,7 @@ class _Work:
             return self._add(leaf, active, resolve_command(value)).text
         if kinds & {Category.PLACE, Category.OTHER}:
             require_visible(value, "value_spelling", leaf)
+        if Category.PLACE in kinds:
             value = value.strip()
         return self._add(leaf, active, value)
 
@@ -158,6 +161,7 @@ class _Work:
         if isinstance(parties, Opaque):
             return self._add(leaf, roles, parties).text
         for party in parties:
+            _require_no_flag(leaf, roles, {Category.PARTY}, party.text)
             self._add(leaf, roles, party)
         return ", ".join(party.text for party in parties)
 

@@ -56,6 +56,12 @@ _HIDING: Final = tuple(
         "2002::/16",  # 6to4
     )
 )
+_GLOBAL_UNICAST: Final = ipaddress.IPv6Network("2000::/3")
+# Special addresses that not every version of the standard library knows.
+_NOT_PUBLIC: Final = tuple(
+    ipaddress.ip_network(network)
+    for network in ("192.88.99.0/24", "192.0.0.0/24", "2001:db8::/32", "2001:20::/28", "3fff::/20")
+)
 _EAST_ASIAN: Final = frozenset({"LATIN", "CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"})
 # Letters of other scripts that a reader takes for these ASCII ones.
 _IMITATIONS: Final = str.maketrans(
@@ -139,7 +145,12 @@ def _address(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> Address:
 
 
 def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
+    """Whether the address is global by every list we have; what is assigned to nothing is not."""
+    if any(address.version == network.version and address in network for network in _NOT_PUBLIC):
+        return False
+    if address.version == 6 and address not in _GLOBAL_UNICAST:
+        return False
+    return address.is_global and not (address.is_multicast or address.is_reserved)
 
 
 def _look_up(name: str, lookup: Lookup) -> Sequence[str]:

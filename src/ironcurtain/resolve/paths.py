@@ -161,7 +161,7 @@ class _Walk:
     def _look(self, path: str) -> os.stat_result | None:
         try:
             return self._resolver.looks.lstat(path)
-        except (FileNotFoundError, NotADirectoryError):
+        except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
             raise Refusal("path_unreadable", f"{quote(path)} cannot be examined: {_why(error)}") from None
@@ -190,7 +190,7 @@ class _Walk:
         return tuple(
             len(prefix)
             for index, prefix in enumerate(self._prefixes[1:])
-            if prefix in self._resolver.mounts or 0 < index < len(devices) and devices[index] != devices[index - 1]
+            if prefix in self._resolver.mounts or (0 < index < len(devices) and devices[index] != devices[index - 1])
         )
 
 
@@ -203,10 +203,10 @@ def _spelling(text: str) -> str:
         raise Refusal("path_spelling", f"a path that a shell would rewrite: {quote(text)}", "write the path out")
     if _SCHEME.match(text) or text.startswith("file:"):
         raise Refusal("path_spelling", f"a URL where a path is expected: {quote(text)}", "send the plain path")
-    if _WINDOWS.search(text) or any(_WINDOWS_NAME.fullmatch(name) for name in text.split("/")):
-        raise Refusal("path_spelling", f"a Windows spelling: {quote(text)}", "use forward slashes and plain names")
     if _WILDCARD.search(text):
         raise Refusal("path_wildcard", f"a pattern where one path is expected: {quote(text)}", "name each path")
+    if _WINDOWS.search(text) or any(_WINDOWS_NAME.fullmatch(name) for name in text.split("/")):
+        raise Refusal("path_spelling", f"a Windows spelling: {quote(text)}", "use forward slashes and plain names")
     return unicodedata.normalize("NFC", text)
 
 

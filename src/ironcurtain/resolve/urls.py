@@ -19,7 +19,9 @@ _DEFAULT_PORT: Final = {"http": "80", "https": "443"}
 _URL: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?://(?P<authority>[^/?#]*))?(?P<rest>.*)", re.DOTALL)
 _AUTHORITY: Final = re.compile(r"(?P<host>\[[^\[\]]*\]|[^:\[\]]+)(?::(?P<port>[0-9]{1,5}))?")
 # A host, or a host and port. With a port the host needs a dot: `javascript:1` is a scheme to a browser.
-_BARE: Final = re.compile(r"[^:/?#@\[\]]+|(?:localhost|[^:/?#@\[\]]*\.[^:/?#@\[\]]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+_BARE: Final = re.compile(
+    r"[^:/?#@\[\]]+|(?:localhost|[^:/?#@\[\]]*\.[^:/?#@\[\]]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?"
+)
 _HAS_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _UNRESERVED: Final = re.compile(r"%(4[1-9A-Fa-f]|5[0-9Aa]|6[1-9A-Fa-f]|7[0-9Aa]|3[0-9]|2[DdEe]|5[Ff]|7[Ee])")
 _ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})|%[0-9A-Fa-f]{2}")

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
-MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024  # one call; a file's content fits, a flood does not
-MAX_DEPTH: Final = 32  # levels of nesting; real tool schemas stay below 10
-MAX_VALUES: Final = 100_000  # commas and brackets in one message: bounds the memory of what is parsed
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much JSON is read."""
+
+    size: int
+    """Bytes."""
+    depth: int
+    """Levels of nesting."""
+    values: int
+    """Commas and brackets: bounds the memory of what is parsed."""
+
+
+MESSAGE: Final = Limits(size=4 * 1024 * 1024, depth=32, values=100_000)  # a call: a file's content fits, a flood does not
+ARTIFACT: Final = Limits(size=64 * 1024 * 1024, depth=160, values=20_000_000)  # a file of the owner's: 100,000 rules
 MAX_INTEGER: Final = 2**63 - 1  # what every server can hold exactly
 MAX_SUBSCHEMAS: Final = 2_000  # in one tool definition; the largest real one seen has a few hundred
 MAX_SCHEMA_DEPTH: Final = 64  # JSON levels; two for each level of arguments

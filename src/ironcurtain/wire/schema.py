@@ -115,7 +115,7 @@ def _follow(root: Mapping[str, Json], node: Mapping[str, Json]) -> dict[str, Jso
             target = target[key]
         current = target
     if not isinstance(current, dict):
-        raise ValueError("its schema refers to something that is no schema")  # noqa: TRY004 - of a foreign file
+        raise ValueError("its schema refers to something that is no schema")
     return current
 
 

@@ -13,7 +13,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from ironcurtain.errors import Refusal, quote
-from ironcurtain.wire.limits import MAX_DEPTH, MAX_INTEGER, MAX_MESSAGE_BYTES, MAX_VALUES
+from ironcurtain.wire.limits import MAX_INTEGER, MESSAGE, Limits
 
 if TYPE_CHECKING:
     from ironcurtain.model.call import Json
@@ -25,17 +25,17 @@ _MAX_INTEGER_DIGITS: Final = len(str(MAX_INTEGER)) + 1
 _EXACT_FLOAT: Final = 2**53
 
 
-def loads(data: bytes, *, limited: bool = True) -> Json:
-    """Read one JSON value from UTF-8 bytes, strictly; `limited` in size, unless it is a file of the owner's."""
-    if limited and len(data) > MAX_MESSAGE_BYTES:
-        raise Refusal("json_too_large", f"{len(data)} bytes where {MAX_MESSAGE_BYTES} are the most")
+def loads(data: bytes, limits: Limits = MESSAGE) -> Json:
+    """Read one JSON value from UTF-8 bytes, strictly."""
+    if len(data) > limits.size:
+        raise Refusal("json_too_large", f"more than {limits.size} bytes")
     if data.startswith(b"\xef\xbb\xbf"):
         raise Refusal("json_encoding", "a byte order mark stands before the text", "send plain UTF-8 without one")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Refusal("json_encoding", f"not UTF-8 at byte {error.start}", "send plain UTF-8") from None
-    _bound(text, MAX_VALUES if limited else len(text))
+    _bound(text, limits)
     try:
         value: Json = _DECODER.decode(text)
     except json.JSONDecodeError as error:
@@ -49,22 +49,22 @@ def canonical(value: Json) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
-def _bound(text: str, most: int) -> None:
+def _bound(text: str, limits: Limits) -> None:
     depth = values = 0
     for token in _TOKEN.finditer(text):
         mark = token.group()
         if mark in "[{":
             depth += 1
-            if depth > MAX_DEPTH:
-                raise Refusal("json_depth", f"nested deeper than {MAX_DEPTH} levels")
+            if depth > limits.depth:
+                raise Refusal("json_depth", f"nested deeper than {limits.depth} levels")
         elif mark in "]}":
             depth -= 1
         elif mark == '"':
             raise Refusal("json_syntax", f"a string has no end: it begins at character {token.start()}")
         if len(mark) == 1:
             values += 1
-            if values > most:
-                raise Refusal("json_too_many", f"more than {most} values")
+            if values > limits.values:
+                raise Refusal("json_too_many", f"more than {limits.values} values")
 
 
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

@@ -1,0 +1,61 @@
+# Everything a fresh machine with Python 3.11, make, git and a package index needs. `make help` lists the targets.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types unit fuzz mutation verify bench lock clean
+
+help: ## Show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+$(VENV)/.runtime: lock/runtime.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer with venv is needed: install it, or run: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 2; }
+	@echo "creating $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --require-hashes -r lock/runtime.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.runtime lock/test.txt
+	@$(PIP) install --require-hashes -r lock/test.txt
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.runtime lock/bench.txt
+	@$(PIP) install --require-hashes -r lock/bench.txt
+	@touch $@
+
+demo: $(VENV)/.runtime ## The default policy at work, and a handful of attacks
+	@$(BIN)/ironcurtain demo
+
+test: lint types unit ## The everyday suite
+
+lint: $(VENV)/.test ## ruff
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test ## mypy, strict
+	$(BIN)/mypy
+
+unit: $(VENV)/.test ## All tests
+	$(BIN)/python -m pytest -n 2 -q
+
+fuzz: $(VENV)/.test ## The engine against the reference and the fuzz targets, at length
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 -q tests/spec tests/properties tests/fuzz
+
+mutation: $(VENV)/.test ## Break every condition of engine and resolve, one at a time
+	$(BIN)/python tools/mutate.py
+
+verify: test fuzz mutation ## Everything, with the long sweeps
+
+bench: $(VENV)/.test $(VENV)/.bench ## Speed and memory, beside peers
+	$(BIN)/python -m benchmarks.run
+
+lock: $(VENV)/.test ## Write the lock files anew
+	$(PIP) install uv
+	tools/lock
+
+clean: ## Remove the environment and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,276 @@
+"""Random worlds for the comparison: policies, annotations, configurations and calls that touch each other often."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import strategies as st
+
+from tests.support import Place, tool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Values that lead to a rule come several times, so that most calls get there.
+PATH_ROLES = ["read-path", "write-path", "delete-path"]
+PATHS = [
+    "{box}/a", "{box}/sub/deep/b", "{box}", "{box}2/x", "{box}/out-link", "{box}/out-link/x", "{box}/in-link",
+    "{box}/dangling", "{box}/loop", "{box}/twin", "{box}/up/../x", "{box}/../out/s", "{root}/out/s", "{root}/Projects/x",
+    "{root}/Projects", "{root}/Projects/link-to-box/y", "{home}", "{home}/notes", "~", "~/notes", "~/.ironcurtain/policy",
+    "~/.ironcurtain", "~/.ironcurtain/sandbox/x", "rel/x", "../out/s", ".", "/", "/proc/self/environ", "~root", "$HOME/x",
+    "{box}/*", "{box}/.git/config", "{box}/CLAUDE.md", "{box}/.mcp.json", "{box}/.gitmodules", "", "  ", "-rf", "{box}/é",
+    "{box}/a", "{box}/a", "{box}/sub/b", "{root}/Projects/x", "{root}/Projects/x", "{root}/Projects/y/z", "{root}/out/s",
+    "{root}/out/t", "{home}/notes", "~/Documents/x", "{box}/new", "{root}/Projects/new", "{root}/out/s", "{box}/sub/deep/b",
+    "{box}/a", "{root}/Projects/q", "{root}/Projects", "{box}", "{root}/out/u", "{box}/in-link", "{box}/out-link/s",
+    "{box}/e\u0301", "C:\\x", "{box}//a/./b/..", "{root}/Projects2/x", "{home}/.IRONCURTAIN/x", "{box}/a\u202eb",
+]  # fmt: skip
+URLS = [
+    "https://example.com/a", "https://sub.example.com/", "http://EXAMPLE.com:80/x/../y", "https://evil.example/",
+    "https://example.com.evil.example/", "https://badexample.com/", "http://127.0.0.1/", "http://10.0.0.7:8080/x",
+    "http://localhost/", "http://169.254.169.254/", "https://a@example.com/", "ftp://example.com/", "example.com",
+    "example.com:8443", "javascript:1", "https://[::1]/", "http://0x7f.1/", "", "-x", "//example.com/", "https://",
+    "https://example.com/b", "https://a.b.example.com/c", "https://x.example/", "https://y.x.example/", "example.com",
+    "https://example.com/", "https://sub.example.com/x", "http://10.0.0.7:8080/x", "https://other.example/", "https://q.example/",
+    "https://example.com./", "https://metadata.google.internal/",
+]  # fmt: skip
+PARTIES = [
+    "bob", "eve", "Bob <bob@x.example>", "BOB@x.example", "ann@example.com", "bob, eve", "bob;ann@example.com", "a@b@c",
+    '"x', "", ["bob", "ann@example.com"], ["bob", ""], ["bob,eve", "cat"], ["a", "b", "c", "d", "e", "f"], [], None, 7, "-5",
+    "--all", "eve@evil.example", "bob\n", "bob", "cat", ["bob", "cat"], "ann@example.com", "bob@x.example", ["eve"], "cat, bob",
+]  # fmt: skip
+PLACES = ["C1", "C2", " C1 ", "", "-100", "--x", ["C1", "C2"], None, 3]
+COMMANDS = ["git status", "ls", "ls; rm -rf x", "ls && ls", "echo $(id)", "sudo ls", "ls | sudo x", "ls > /etc/x", "", ["ls"]]
+CONTENT = ["hello", "/* x */", "{home}/.ironcurtain/state.db", "~/.ironcurtain/x y", "./x", "secret plan", "", None, {"k": "v"}, ["a", "b"]]
+AMOUNTS = [0, 5, 99, 100, 100.5, -1, "5", True, None]
+IDS = ["id-1", "id-2", "--output=x", "-3", 4, "", None, {"a": "id-1"}]
+MODES = ["list", "delete", "LIST", 1, None]
+
+LEAVES: dict[str, tuple[list[list[str]], list[Any]]] = {
+    "path": ([[r] for r in PATH_ROLES] + [["read-path", "write-path"], ["read-path", "delete-path"]], PATHS),
+    "paths": ([["read-path"], ["write-path"]], [[a, b] for a, b in zip(PATHS, PATHS[3:], strict=False)] + [[], PATHS[0]]),
+    "dest": ([["write-path"]], PATHS),
+    "url": ([["fetch-url"], ["send-url"]], URLS),
+    "where": ([["fetch-url", "read-path"]], URLS + PATHS),
+    "to": ([["recipient"], ["attendee"]], PARTIES),
+    "cc": ([["recipient"]], PARTIES),
+    "channel": ([["channel"], ["repository"]], PLACES),
+    "account": ([["account"], ["unheard-of"]], PLACES),
+    "command": ([["command"]], COMMANDS),
+    "body": ([["outbound-content"], ["none"]], CONTENT),
+    "amount": ([["amount"]], AMOUNTS),
+    "id": ([["identifier"], ["none"]], IDS),
+    "files[].path": ([["read-path"]], []),
+    "files[].note": ([["outbound-content"], ["none"]], []),
+    "options.target": ([["write-path"], ["recipient"]], []),
+}
+ROLES = sorted({role for roles, _ in LEAVES.values() for entry in roles for role in entry} - {"none"})
+
+
+def _some(choices: list[Any], least: int = 1, most: int = 2) -> st.SearchStrategy[list[Any]]:
+    return st.lists(st.sampled_from(choices), min_size=least, max_size=most, unique_by=repr)
+
+
+@st.composite
+def _entries(draw: Callable[..., Any], leaf: str) -> Any:
+    roles = LEAVES[leaf][0]
+    one = st.fixed_dictionaries(
+        {"roles": st.sampled_from(roles)}, optional={"absent": st.sampled_from(["nothing", "unknown"])}
+    )
+    if leaf not in ("path", "id", "channel") or not draw(st.booleans()):
+        return draw(one)
+    first, second = draw(one), draw(one)
+    when = draw(st.sampled_from([{"mode": "list"}, {"mode": ["list", "show"]}, {"mode": {"equals": "list"}}]))
+    return [{**first, "when": when}, {**second, "when": {"mode": {"in": ["delete", 1]}}}]
+
+
+@st.composite
+def _tools(draw: Callable[..., Any]) -> list[dict[str, Any]]:
+    made = []
+    for index in range(draw(st.integers(1, 3))):
+        leaves = draw(_some(sorted(LEAVES), 0, 5))
+        args = {leaf: draw(_entries(leaf)) for leaf in leaves}
+        if any(isinstance(entry, list) for entry in args.values()):
+            args["mode"] = {"roles": ["none"]}
+        top = sorted({leaf.split(".")[0].removesuffix("[]") for leaf in args})
+        required = draw(_some(top, 0, 2)) if top else []
+        server = draw(st.sampled_from(["fs", "net"]))
+        made.append(tool(f"tool_{index}", args, server=server, required=required))
+    return made
+
+
+PREDICATES: dict[str, list[dict[str, Any]]] = {
+    "recipient": [{"minItems": 3}, {"maxItems": 2}, {"equals": "bob"}, {"in": ["bob", "BOB@X.example"]}, {"matches": "b.*"}],
+    "amount": [{"maximum": 100}, {"minimum": 50}, {"equals": 5}, {"equals": True}],
+    "outbound-content": [{"maxLength": 6}, {"matches": "(?i).*secret.*"}, {"minItems": 2}],
+    "identifier": [{"in": ["id-1", 4]}, {"matches": "id-[0-9]+"}],
+    "command": [{"in": ["git status", "ls"]}, {"matches": "sudo .*"}, {"equals": "ls"}],
+    "channel": [{"equals": "C1"}, {"maxItems": 1}],
+    "read-path": [{"matches": ".*/Projects/.*"}, {"minItems": 2}],
+}
+
+
+@st.composite
+def _conditions(draw: Callable[..., Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    kinds = draw(_some(["server", "tool", "paths", "domains", "lists", "values", "tool", "sideEffects", "roles", "paths", "domains", "lists", "values", "arg", "origin", "assess"], 0, 3))
+    for kind in kinds:
+        if kind == "server":
+            made[kind] = draw(_some(["fs", "net", "f*", "other"]))
+        elif kind == "tool":
+            made[kind] = draw(_some(["tool_0", "tool_1", "tool_*", "*_2", "nothing"]))
+        elif kind == "sideEffects":
+            made[kind] = draw(st.booleans())
+        elif kind == "roles":
+            made[kind] = draw(_some(ROLES))
+        elif kind == "paths":
+            within = draw(st.sampled_from(["{box}", "{root}/Projects", "{home}", "{box}/sub", "/", "~/", "{root}"]))
+            made[kind] = {"roles": draw(_some(PATH_ROLES)), "within": within}
+        elif kind == "domains":
+            allowed = draw(_some(["example.com", "*.example.com", "10.0.0.7", "localhost", "@hosts", "x.example"]))
+            made[kind] = {"roles": draw(_some(["fetch-url", "send-url", "recipient"])), "allowed": allowed}
+        elif kind == "lists":
+            allowed = draw(_some(["@contacts", "bob", "C1", "eve@evil.example", 7, "@many"]))
+            made[kind] = [{"roles": draw(_some(["recipient", "attendee", "channel", "account", "identifier"])), "allowed": allowed}]
+        elif kind == "values":
+            role = draw(st.sampled_from(sorted(PREDICATES)))
+            made[kind] = {**made.get(kind, {}), f"role:{role}": draw(st.sampled_from(PREDICATES[role]))}
+        elif kind == "arg":
+            leaf = draw(st.sampled_from(["amount", "body", "path", "to", "mode", "files[].path"]))
+            predicate = draw(st.sampled_from([{"equals": "list"}, {"maxLength": 8}, {"maximum": 50}, {"minItems": 2}, {"matches": ".*a.*"}]))
+            made["values"] = {**made.get("values", {}), f"arg:{leaf}": predicate}
+        elif kind == "origin":
+            made[kind] = {"roles": draw(_some(ROLES)), "from": "person"}
+        else:
+            made[kind] = {"question": "is it so?"}
+    return made
+
+
+@st.composite
+def rules(draw: Callable[..., Any], most: int = 7) -> list[dict[str, Any]]:
+    made = []
+    for index in range(draw(st.integers(0, most))):
+        then = draw(st.sampled_from(["allow", "allow", "deny", "escalate"]))
+        conditions = draw(_conditions())
+        if then == "allow":
+            conditions.pop("assess", None)
+            conditions = conditions or {"tool": ["tool_0"]}
+        rule = {"name": f"rule-{index}", "if": conditions, "then": then}
+        if then == "escalate" and draw(st.booleans()):
+            rule["elsewhere"] = True
+        made.append(rule)
+    return made
+
+
+@st.composite
+def _arguments(draw: Callable[..., Any], entry: dict[str, Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    required = entry["definition"]["inputSchema"].get("required", ())
+    for leaf in entry["args"]:
+        name = leaf.split(".")[0].removesuffix("[]")
+        if name not in required and draw(st.integers(0, 3)) == 0:
+            continue
+        if leaf == "mode":
+            made[leaf] = draw(st.sampled_from(MODES))
+        elif leaf.startswith("files[]"):
+            member = leaf.split(".")[1]
+            files = made.setdefault("files", [{} for _ in range(draw(st.integers(0, 2)))])
+            for item in files:
+                if draw(st.integers(0, 3)):
+                    item[member] = draw(st.sampled_from(PATHS if member == "path" else CONTENT))
+        elif leaf == "options.target":
+            made["options"] = draw(st.sampled_from([{}, {"target": "{box}/t"}, {"target": "bob"}, {"target": "{root}/out/t"}]))
+        else:
+            made[leaf] = draw(st.sampled_from(LEAVES[leaf][1]))
+    if draw(st.integers(1, 30)) == 17:
+        made["surprise"] = "x"
+    return made
+
+
+PATTERNS = ["tool_0", "tool_*", "*", "group:fs", "group:web", "group:runtime", "fs/*", "net/tool_1", "other", "group:own"]
+
+
+@st.composite
+def _layer(draw: Callable[..., Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    if draw(st.integers(0, 2)) == 0:
+        made["allow"] = draw(_some(PATTERNS, 1, 3))
+    if draw(st.integers(0, 2)) == 0:
+        made["deny"] = draw(_some(PATTERNS[:2] + PATTERNS[3:], 0, 2))
+    if draw(st.integers(0, 3)) == 0:
+        made["alsoAllow"] = draw(_some(PATTERNS, 0, 2))
+    if draw(st.integers(0, 4)) == 0:
+        made["profile"] = draw(st.sampled_from(["minimal", "coding", "analysis", "full"]))
+    return made
+
+
+@st.composite
+def configs(draw: Callable[..., Any]) -> dict[str, Any]:
+    own_group = {"own": ["tool_2", "group:web"]}
+    if draw(st.integers(0, 2)):
+        return {"tools": {"groups": own_group}}
+    tools = {**draw(_layer()), "groups": own_group}
+    if draw(st.booleans()):
+        tools["byProvider"] = {"openai": draw(_layer()), "OpenAI/gpt": draw(_layer())}
+    if draw(st.booleans()):
+        tools["subagents"] = {"tools": draw(_layer())}
+    made: dict[str, Any] = {"tools": tools}
+    if draw(st.booleans()):
+        made["agents"] = {"coder": {"tools": draw(_layer())}}
+    if draw(st.booleans()):
+        made["groups"] = {"team": {"tools": draw(_layer()), "toolsByMember": {"ann": draw(_layer())}}}
+    return made
+
+
+PRINCIPALS = [
+    {}, {"agent": "coder"}, {"provider": "openai"}, {"provider": "openai/gpt"}, {"group": "team"},
+    {"group": "team", "member": "ann"}, {"subagent": True}, {"agent": "coder", "provider": "OPENAI/other", "subagent": True},
+]  # fmt: skip
+
+
+World = tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any], list[dict[str, Any]]]
+
+
+@st.composite
+def worlds(draw: Callable[..., Any], calls: int = 40) -> World:
+    """Tools, rules, a configuration, and calls; directories still as placeholders."""
+    tools = draw(_tools())
+    chain = draw(rules())
+    config = draw(configs())
+    made = []
+    for _ in range(calls):
+        entry = draw(st.sampled_from(tools))
+        request: dict[str, Any] = {
+            "serverName": entry["serverName"],
+            "toolName": entry["toolName"],
+            "arguments": draw(_arguments(entry)),
+        }
+        principal = draw(st.sampled_from(PRINCIPALS))
+        if principal:
+            request["principal"] = principal
+        if draw(st.integers(1, 8)) == 5:
+            ends = draw(st.sampled_from(["2027-01-16T00:00:00Z", "2020-01-01T00:00:00Z", "2027-01-16T00:00:00Z"]))
+            request["task"] = {"version": 1, "task": "t", "expiresAt": ends, "rules": draw(rules(3))}
+        made.append(request)
+    return tools, chain, config, made
+
+
+LISTS = {
+    "contacts": ["bob", "Ann@Example.com", "cat", "a", "b", "c", "d"],
+    "hosts": ["*.x.example", "example.com"],
+    "many": [f"user{i}" for i in range(80)] + ["C2", "ann@example.com"],
+}
+
+
+def furnish(place: Place) -> None:
+    """The files and links that the paths above speak of."""
+    for directory in ("box/sub/deep", "out", "Projects", "box2", "Projects2"):
+        (place.root / directory).mkdir(parents=True, exist_ok=True)
+    for file in ("box/a", "out/s", "Projects/x", "home/owner/notes"):
+        place.file(file)
+    (place.root / "box" / "twin").hardlink_to(place.root / "out" / "s")
+    links = {
+        "box/out-link": "{root}/out", "box/in-link": "a", "box/dangling": "{root}/out/nothing", "box/loop": "loop",
+        "box/up": "..", "Projects/link-to-box": "{box}",
+    }  # fmt: skip
+    for link, to in links.items():
+        place.link(link, to)

@@ -1,0 +1,484 @@
+"""The reference against its own contract: the examples of the design, and the rules that are easy to misread."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from . import reference
+from .reference import Table, Verdict, World, decide
+
+NOW = "2026-11-15T08:00:00Z"
+LATER = "2026-11-16T08:00:00Z"
+
+
+def tool(name: str, args: Table, *, required: tuple[str, ...] = (), properties: Table | None = None) -> Table:
+    """An annotated, pinned tool of the server `s`; a plain list of roles stands for `{roles, absent: nothing}`."""
+    full = {leaf: {"roles": body, "absent": "nothing"} if plain_roles(body) else body for leaf, body in args.items()}
+    schema = {"type": "object", "properties": properties or {leaf: {} for leaf in args}, "required": list(required)}
+    definition = {"name": name, "inputSchema": schema}
+    return {
+        "toolName": name,
+        "serverName": "s",
+        "sideEffects": True,
+        "definition": definition,
+        "pin": reference.pin(definition),
+        "args": full,
+    }
+
+
+def plain_roles(body: Any) -> bool:
+    return isinstance(body, list) and all(isinstance(role, str) for role in body)
+
+
+def rule(name: str, then: str, **conditions: Any) -> Table:
+    found: Table = {"name": name, "if": conditions, "then": then}
+    if conditions.pop("elsewhere", False):
+        found["elsewhere"] = True
+    return found
+
+
+class Place:
+    """A home, a sandbox and some directories on the real file system, and a world around them."""
+
+    def __init__(self, root: Path) -> None:
+        self.home, self.box = root / "home", root / "box"
+        self.ironcurtain = self.home / ".ironcurtain"
+        for directory in (self.ironcurtain, self.box, self.home / "Projects", self.home / "Documents", root / "out"):
+            directory.mkdir(parents=True)
+        self.out = root / "out"
+
+    def world(self, rules: list[Table], *tools: Table, **changes: Any) -> World:
+        setup = {"home": str(self.home), "sandbox": str(self.box), "pathBase": {}}
+        world = World(
+            policy={"version": 1, "setup": setup, "rules": rules},
+            annotations={"version": 1, "servers": {"s": {"tools": list(tools)}}},
+            lists={"contacts": ["bob", "ann", "cid", "dan", "fay", "gus"]},
+            home=str(self.ironcurtain),
+            files=(str(self.home / "policies" / "compiled-policy.json"),),
+            now=NOW,
+            config={},
+        )
+        return replace(world, **changes)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path.resolve())
+
+
+def verdict(world: World, name: str, arguments: Table, **more: Any) -> Verdict:
+    return decide(world, {"serverName": "s", "toolName": name, "arguments": arguments, **more})
+
+
+def decision(world: World, name: str, arguments: Table, **more: Any) -> str:
+    return verdict(world, name, arguments, **more).decision
+
+
+def code(world: World, name: str, arguments: Table, **more: Any) -> str:
+    return verdict(world, name, arguments, **more).code
+
+
+# --- The examples of architecture 6.6 -----------------------------------------------------------------------------
+
+CHAIN = [
+    rule("1", "deny", roles=["delete-path"]),
+    rule("2", "deny", values={"role:recipient": {"minItems": 6}}),
+    rule("3", "allow", tool=["send_mail"], lists=[{"roles": ["recipient"], "allowed": ["@contacts"]}]),
+    rule("4", "allow", paths={"roles": ["read-path"], "within": "~/Projects"}),
+    rule("5", "allow", tool=["git_push"], lists=[{"roles": ["repository"], "allowed": ["acme/app"]}]),
+    rule("6", "escalate", roles=["read-path"], elsewhere=True),
+]
+MAIL = tool("send_mail", {"to": ["recipient"], "body": ["outbound-content"], "attachments": ["read-path"]})
+TOOLS = [
+    tool("move_file", {"source": ["read-path", "delete-path"], "destination": ["write-path"]}),
+    MAIL,
+    tool("read_multiple_files", {"paths": ["read-path"]}),
+    tool("git_push", {"remote": {"roles": ["repository"]}}),
+    tool("write_file", {"path": ["write-path"], "content": ["none"]}),
+    tool("delete_directory", {"path": ["delete-path"]}),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected", "why"),
+    [
+        ("move_file", {"source": "{box}/a", "destination": "{box}/b"}, "deny", "rule_deny"),
+        ("move_file", {"source": "{box}/a", "destination": "{out}/b"}, "deny", "rule_deny"),
+        ("send_mail", {"to": ["bob"], "body": "hi"}, "allow", "rule_allow"),
+        ("send_mail", {"to": ["bob"], "attachments": ["~/Documents/taxes.txt"]}, "escalate", "rule_escalate"),
+        ("send_mail", {"to": ["bob"], "attachments": ["~/Projects/x"]}, "escalate", "rule_escalate"),
+        ("send_mail", {"to": ["bob", "eve"], "body": "hi"}, "deny", "no_rule"),
+        ("send_mail", {"to": "bob, ann, cid; dan, fay, gus", "body": "hi"}, "deny", "rule_deny"),
+        ("send_mail", {"to": "bob, ann, cid; dan, fay", "body": "hi"}, "allow", "rule_allow"),
+        ("read_multiple_files", {"paths": ["~/Projects/a", "{box}/b"]}, "allow", "rule_allow"),
+        ("read_multiple_files", {"paths": ["{box}/a", "{out}/s"]}, "escalate", "rule_escalate"),
+        ("git_push", {}, "deny", "no_rule"),
+        ("git_push", {"remote": "acme/app"}, "allow", "rule_allow"),
+        ("write_file", {"path": "{box}/x", "content": "/* ... */\nint main;"}, "allow", "contained"),
+        ("write_file", {"path": "{out}/x", "content": "x"}, "deny", "no_rule"),
+        ("delete_directory", {"path": "~"}, "deny", "path_ancestor"),
+    ],
+)
+def test_the_worked_examples(place: Place, name: str, arguments: Table, expected: str, why: str) -> None:
+    def spelled(text: str) -> str:
+        return text.replace("{box}", str(place.box)).replace("{out}", str(place.out))
+
+    written = {key: spelled(v) if isinstance(v, str) else [spelled(t) for t in v] for key, v in arguments.items()}
+    found = verdict(place.world(CHAIN, *TOOLS), name, written)
+    assert (found.decision, found.code) == (expected, why)
+
+
+# --- Emptiness, unknown and opaque values -------------------------------------------------------------------------
+
+ANY_MAIL = [rule("all", "allow", tool=["send_mail"])]
+TO_BOB = [rule("bob", "allow", tool=["send_mail"], lists=[{"roles": ["recipient"], "allowed": ["bob"]}])]
+
+
+@pytest.mark.parametrize("empty", [None, [], "", "  "])
+def test_an_empty_argument_is_nothing_if_its_annotation_says_so(place: Place, empty: Any) -> None:
+    world = place.world(TO_BOB, MAIL)
+    assert decision(world, "send_mail", {"to": "bob", "body": empty}) == "allow"
+    assert code(world, "send_mail", {"to": empty, "body": empty}) == "no_rule"  # the call's own claim
+
+
+@pytest.mark.parametrize("empty", [None, [], ""])
+def test_an_empty_argument_is_unknown_if_required_or_if_its_annotation_says_so(place: Place, empty: Any) -> None:
+    count = rule("count", "deny", values={"role:recipient": {"minItems": 1000}})
+    required = tool("send_mail", {"to": ["recipient"]}, required=("to",))
+    unknown = tool("send_mail", {"to": {"roles": ["recipient"]}})
+    nothing = tool("send_mail", {"to": ["recipient"]})
+    for found, expected in ((required, "deny"), (unknown, "deny"), (nothing, "allow")):
+        assert decision(place.world([count, *ANY_MAIL], found), "send_mail", {"to": empty}) == expected
+    assert decision(place.world([count, *ANY_MAIL], unknown), "send_mail", {}) == "deny"
+
+
+def test_an_empty_text_in_a_path_role_is_always_unknown(place: Place) -> None:
+    world = place.world([rule("r", "allow", paths={"roles": ["read-path"], "within": "/"})], *TOOLS)
+    assert decision(world, "read_multiple_files", {"paths": ["/tmp/x"]}) == "allow"
+    assert decision(world, "read_multiple_files", {"paths": ["/tmp/x", ""]}) == "deny"
+    assert decision(world, "read_multiple_files", {"paths": ["/tmp/x", None]}) == "allow"
+
+
+def test_an_unknown_value_satisfies_neither_an_allow_nor_a_deny(place: Place) -> None:
+    mail = tool("send_mail", {"to": {"roles": ["recipient"]}})
+    hits_all = rule("d", "deny", values={"role:recipient": {"matches": ".*"}})
+    assert decision(place.world([hits_all, *ANY_MAIL], mail), "send_mail", {}) == "allow"
+    assert decision(place.world([hits_all, *ANY_MAIL], mail), "send_mail", {"to": "x"}) == "deny"
+    assert decision(place.world(TO_BOB, mail), "send_mail", {}) == "deny"
+
+
+@pytest.mark.parametrize("text", ['"bob', "bob <", "bob\x07", "bob <a> <b>", "x" + ",x" * 1000, "a b@c.example"])
+def test_an_opaque_value_satisfies_no_allow_and_every_deny(place: Place, text: str) -> None:
+    matches_nothing = rule("d", "escalate", values={"role:recipient": {"equals": "nobody"}})
+    everyone = rule("e", "allow", tool=["send_mail"], values={"role:recipient": {"matches": "(.|\n)*"}})
+    assert decision(place.world([matches_nothing, *ANY_MAIL], MAIL), "send_mail", {"to": text}) == "escalate"
+    assert decision(place.world([everyone], MAIL), "send_mail", {"to": text}) == "deny"
+
+
+def test_each_element_that_lacks_the_leaf_counts_as_one_empty_value(place: Place) -> None:
+    items = {"type": "object", "properties": {"path": {}, "note": {}}}
+    nested = tool(
+        "read_many",
+        {"files[].path": {"roles": ["read-path"]}, "files[].note": ["none"]},
+        properties={"files": {"type": "array", "items": items}},
+    )
+    world = place.world([], nested)
+    inside = {"path": str(place.box / "a")}
+    assert decision(world, "read_many", {"files": [inside, inside]}) == "allow"
+    assert decision(world, "read_many", {"files": [inside, {"note": "n"}]}) == "deny"
+    assert code(world, "read_many", {"files": [{**inside, "other": 1}]}) == "argument_unknown"
+    assert code(world, "read_many", {"files[].path": "/etc"}) == "argument_unknown"
+
+
+# --- Modes with `when` --------------------------------------------------------------------------------------------
+
+
+def test_a_mode_is_in_force_when_its_sibling_says_so_and_all_are_when_none_does(place: Place) -> None:
+    modes = [
+        {"roles": ["read-path"], "when": {"operation": ["list", "show"]}, "absent": "nothing"},
+        {"roles": ["delete-path"], "when": {"operation": {"equals": "delete"}}, "absent": "nothing"},
+    ]
+    branch = tool("branch", {"path": modes, "operation": ["none"]})
+    world = place.world([rule("d", "deny", roles=["delete-path"])], branch)
+    path = str(place.box / "a")
+    assert code(world, "branch", {"path": path, "operation": "list"}) == "contained"
+    assert code(world, "branch", {"path": path, "operation": "delete"}) == "rule_deny"
+    for unclear in ({}, {"operation": "LIST"}, {"operation": ["list"]}, {"operation": None}):
+        assert code(world, "branch", {"path": path, **unclear}) == "rule_deny"
+
+
+def test_a_mode_without_when_is_always_in_force(place: Place) -> None:
+    modes = [{"roles": ["read-path"]}, {"roles": ["delete-path"], "when": {"op": ["delete", "purge"]}}]
+    world = place.world([rule("d", "deny", roles=["read-path"])], tool("branch", {"path": modes, "op": ["none"]}))
+    for op in ({"op": "delete"}, {"op": "list"}, {}):
+        assert code(world, "branch", {"path": str(place.box / "a"), **op}) == "rule_deny"
+
+
+def test_a_default_decides_the_mode(place: Place) -> None:
+    modes = [{"roles": ["read-path"], "when": {"op": "list"}}, {"roles": ["delete-path"], "when": {"op": "delete"}}]
+    for default, expected in (("list", "allow"), ("delete", "deny")):
+        branch = tool("branch", {"path": modes, "op": ["none"]}, properties={"path": {}, "op": {"default": default}})
+        assert decision(place.world([], branch), "branch", {"path": str(place.box / "a")}) == expected
+
+
+# --- Rules --------------------------------------------------------------------------------------------------------
+
+
+def test_an_unanswered_rule_tightens_what_follows_and_never_loosens(place: Place) -> None:
+    write = tool("write_file", {"path": ["write-path"]})
+    ask = rule("ask", "escalate", assess={"question": "is it rude?"})
+    came = rule("came", "allow", origin={"roles": ["write-path"], "from": "person"})
+    deny = rule("deny", "deny", roles=["write-path"])
+    inside = {"path": str(place.box / "a")}
+    assert code(place.world([ask], write), "write_file", inside) == "rule_escalate"
+    assert code(place.world([ask, deny], write), "write_file", inside) == "rule_deny"
+    assert code(place.world([came], write), "write_file", inside) == "contained"
+    assert code(place.world([came], write), "write_file", {"path": str(place.out / "a")}) == "no_rule"
+
+
+def test_an_error_denies_in_a_deny_or_escalate_and_does_not_match_in_an_allow(place: Place) -> None:
+    pay = tool("pay", {"amount": ["amount"]})
+    blanket = rule("b", "allow", tool=["pay"])
+    for then, expected in (("escalate", "rule_error"), ("deny", "rule_error"), ("allow", "rule_allow")):
+        world = place.world([rule("x", then, values={"role:amount": {"maximum": 5}}), blanket], pay)
+        assert code(world, "pay", {"amount": "five"}) == expected
+    other_tool = rule("x", "deny", tool=["buy"], values={"role:amount": {"maximum": 5}})
+    assert decision(place.world([other_tool, blanket], pay), "pay", {"amount": "five"}) == "allow"
+
+
+@pytest.mark.parametrize(("constant", "value", "expected"), [(1, True, "deny"), (1, "1", "deny"), (1, 1.0, "allow")])
+def test_equality_is_typed(place: Place, constant: Any, value: Any, expected: str) -> None:
+    allow = rule("a", "allow", values={"arg:n": {"equals": constant}})
+    assert decision(place.world([allow], tool("t", {"n": ["none"]})), "t", {"n": value}) == expected
+
+
+def test_an_allow_never_discharges_a_resource_claim_it_does_not_name(place: Place) -> None:
+    both = tool("copy", {"source": ["read-path"], "target": ["write-path"]})
+    arguments = {"source": str(place.out / "a"), "target": str(place.out / "b")}
+    reads = rule("r", "allow", paths={"roles": ["read-path"], "within": "/"})
+    assert decision(place.world([reads], both), "copy", arguments) == "deny"
+    assert decision(place.world([reads, rule("b", "allow", server=["s"])], both), "copy", arguments) == "allow"
+
+
+def test_an_allow_that_names_neither_role_nor_tool_covers_the_call_and_what_it_carries_only(place: Place) -> None:
+    world = place.world([rule("a", "allow", sideEffects=True)], NOTE, MAIL)
+    assert decision(world, "note", {"text": "x"}) == "allow"
+    assert decision(world, "send_mail", {"body": "x"}) == "allow"
+    assert decision(world, "send_mail", {"to": "bob", "body": "x"}) == "deny"
+
+
+def test_conditions_on_other_roles_need_all_in_an_allow_and_one_in_a_deny(place: Place) -> None:
+    post = tool("post", {"to": ["recipient"], "where": ["channel"]})
+    to_bob = [{"roles": ["recipient"], "allowed": ["bob"]}]
+    channel = rule("c", "allow", roles=["channel"], lists=to_bob)
+    people = rule("p", "allow", tool=["post"], roles=["recipient"])
+    assert decision(place.world([channel, people], post), "post", {"to": "bob, eve", "where": "c"}) == "deny"
+    assert decision(place.world([channel, people], post), "post", {"to": "bob", "where": "c"}) == "allow"
+    assert decision(place.world([channel, people], post), "post", {"where": "c"}) == "deny"
+    ban = rule("d", "deny", roles=["channel"], lists=[{"roles": ["recipient"], "allowed": ["eve"]}])
+    all_post = rule("a", "allow", tool=["post"])
+    assert decision(place.world([ban, all_post], post), "post", {"to": "bob, eve", "where": "c"}) == "deny"
+
+
+def test_a_command_with_shell_syntax_is_opaque_in_an_allow(place: Place) -> None:
+    run = tool("run", {"command": ["command"]})
+    git = rule("git", "allow", values={"role:command": {"matches": "git .*"}})
+    remove = rule("rm", "deny", values={"role:command": {"matches": "rm .*"}})
+    blanket = rule("all", "allow", tool=["run"])
+    assert decision(place.world([git], run), "run", {"command": "git status"}) == "allow"
+    assert decision(place.world([git], run), "run", {"command": "git status; ls"}) == "deny"
+    world = place.world([remove, blanket], run)
+    for command in ("ls; rm -r x", "ls $(x)", "ls > x", "ls" + " | ls" * 50):
+        assert decision(world, "run", {"command": command}) == "deny", command
+    assert decision(world, "run", {"command": "ls | wc"}) == "allow"
+
+
+@pytest.mark.parametrize(("text", "expected"), [("-f", "deny"), ("\u2013f", "deny"), ("-12", "allow"), ("f-", "allow")])
+def test_flags(place: Place, text: str, expected: str) -> None:
+    world = place.world([rule("a", "allow", tool=["post"])], tool("post", {"where": ["channel"]}))
+    assert decision(world, "post", {"where": text}) == expected
+
+
+def test_a_task_narrows_and_expires(place: Place) -> None:
+    world = place.world([rule("a", "allow", tool=["t"])], tool("t", {"to": ["recipient"], "where": ["channel"]}))
+    task: Table = {"version": 1, "task": "x", "expiresAt": LATER, "rules": [rule("t", "allow", tool=["t"])]}
+    assert verdict(world, "t", {"to": "bob"}, task=task) == Verdict("allow", "rules", "rule_allow")
+    assert verdict(world, "t", {"to": "bob"}, task={**task, "rules": []}) == Verdict("deny", "task", "no_rule")
+    assert code(world, "t", {"to": "bob"}, task={**task, "expiresAt": NOW}) == "task_expired"
+    for broken in ({"version": 2}, {"rules": [rule("x", "allow")]}, {"rules": [rule("x", "permit", tool=["t"])]}):
+        assert code(world, "t", {"to": "bob"}, task={**task, **broken}) == "task_malformed"
+    nothing = replace(world, policy={**world.policy, "rules": []})
+    assert decision(nothing, "t", {"to": "bob"}, task=task) == "deny"
+
+
+# --- Paths, hosts and what no rule opens --------------------------------------------------------------------------
+
+FILES = [
+    tool("read", {"path": ["read-path"], "note": ["none"]}),
+    tool("write", {"path": ["write-path"], "note": ["none"]}),
+]
+OPEN = [rule("all", "allow", server=["s"])]
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "expected"),
+    [
+        ("read", "~/.ironcurtain/constitution.md", "path_protected"),
+        ("read", "~/.IronCurtain/x", "path_protected"),
+        ("read", "~/.ironcurtain/sandbox/x", "rule_allow"),
+        ("read", "~/policies/compiled-policy.json", "path_protected"),
+        ("read", "~/.cursor/mcp.json", "path_protected"),
+        ("read", "~/Projects/app/.mcp.json", "path_protected"),
+        ("read", "~", "path_ancestor"),
+        ("write", "~/.cursor", "path_ancestor"),
+        ("read", "~/Projects/CLAUDE.md", "rule_allow"),
+        ("write", "~/Projects/CLAUDE.md", "path_steering"),
+        ("write", "~/Projects/.git/hooks/x", "path_steering"),
+        ("write", "~/Projects/.gitattributes", "path_steering"),
+        ("read", "/proc/self/environ", "path_magic"),
+        ("read", "/dev/fd/3", "path_magic"),
+        ("read", "relative", "path_relative"),
+        ("read", "~root/x", "path_spelling"),
+        ("read", "/tmp/$HOME", "path_spelling"),
+        ("read", "/tmp/*.txt", "path_wildcard"),
+        ("read", "/tmp/[id].tsx", "rule_allow"),
+    ],
+)
+def test_paths_that_no_rule_opens(place: Place, name: str, path: str, expected: str) -> None:
+    found = verdict(place.world(OPEN, *FILES), name, {"path": path})
+    assert found.code == expected
+    at_most_escalate = path in ("~", "~/Projects/.gitattributes")
+    assert found.decision == ("escalate" if at_most_escalate else "allow" if expected == "rule_allow" else "deny")
+
+
+@pytest.mark.parametrize(
+    "text", ["~/.ironcurtain/x", "file://{home}/%2eironcurtain/x", "/proc/self/mem", "./.mcp.json"]
+)
+def test_stray_strings_are_compared_with_the_protected_paths(place: Place, text: str) -> None:
+    arguments = {"path": str(place.box / "a"), "note": text.replace("{home}", str(place.home))}
+    assert verdict(place.world([], *FILES), "write", arguments).stage == "invariants"
+    assert decision(place.world([], *FILES), "write", {**arguments, "note": str(place.home)}) == "allow"
+
+
+def test_links_are_followed_before_dots_and_loops_are_refused(place: Place) -> None:
+    (place.box / "up").symlink_to(place.out)
+    (place.box / "loop").symlink_to("loop")
+    (place.box / "magic").symlink_to("/proc/self")
+    world = place.world([], *FILES)
+    assert code(world, "read", {"path": f"{place.box}/x/../y"}) == "contained"
+    assert code(world, "read", {"path": f"{place.box}/up/y"}) == "no_rule"
+    assert code(world, "read", {"path": f"{place.box}/up/../box/y"}) == "contained"
+    assert code(world, "read", {"path": f"{place.box}/loop/y"}) == "path_loop"
+    assert code(world, "read", {"path": f"{place.box}/magic/../x"}) == "path_magic"
+    assert code(world, "read", {"path": f"{place.box}2/y"}) == "no_rule"
+
+
+def test_a_hard_linked_file_is_inside_for_a_deny_only(place: Place) -> None:
+    (place.out / "secret").write_text("s")
+    os.link(place.out / "secret", place.box / "twin")
+    twin = {"path": str(place.box / "twin")}
+    within = {"roles": ["read-path"], "within": str(place.box)}
+    assert code(place.world([], *FILES), "read", twin) == "no_rule"
+    assert code(place.world([rule("a", "allow", paths=within)], *FILES), "read", twin) == "no_rule"
+    assert code(place.world([rule("d", "deny", paths=within), *OPEN], *FILES), "read", twin) == "rule_deny"
+    elsewhere = rule("e", "escalate", roles=["read-path"], elsewhere=True)
+    assert code(place.world([elsewhere], *FILES), "read", twin) == "rule_escalate"
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://api.example.com/x", "rule_allow"),
+        ("https://API.Example.com:443/x", "rule_allow"),
+        ("https://example.com/", "no_rule"),
+        ("https://badexample.com/", "no_rule"),
+        ("10.0.0.7:8080", "rule_allow"),
+        ("http://10.0.0.8/", "host_private"),
+        ("http://169.254.169.254/", "host_metadata"),
+        ("http://[::1]/", "host_private"),
+        ("http://[::ffff:10.0.0.7]/", "host_spelling"),
+        ("http://127.1/", "host_spelling"),
+        ("http://a@api.example.com/", "url_userinfo"),
+        ("http://api.example.com:/", "url_spelling"),
+        ("ftp://api.example.com/", "url_scheme"),
+        ("javascript:alert(1)", "url_scheme"),
+        ("https://p\u0430ypal.example.com/", "host_confusable"),
+    ],
+)
+def test_hosts(place: Place, url: str, expected: str) -> None:
+    allow = rule("a", "allow", domains={"roles": ["fetch-url"], "allowed": ["*.example.com", "10.0.0.7"]})
+    assert code(place.world([allow], tool("get", {"url": ["fetch-url"]})), "get", {"url": url}) == expected
+
+
+def test_the_domain_of_an_address(place: Place) -> None:
+    allow = rule("a", "allow", domains={"roles": ["recipient"], "allowed": ["x.example"]})
+    world = place.world([allow], MAIL)
+    assert decision(world, "send_mail", {"to": "Ann Lee <Ann@X.example>"}) == "allow"
+    assert decision(world, "send_mail", {"to": "Ann Lee <Ann@X.example>, bob"}) == "deny"
+    assert decision(world, "send_mail", {"to": '"x, y" <a@x.example>; b@y.example'}) == "deny"
+
+
+def test_unknown_drifted_and_overlapping(place: Place) -> None:
+    drifted = {**FILES[0], "pin": "sha256:0"}
+    assert code(place.world(OPEN), "read", {"path": "/x"}) == "tool_unknown"
+    assert code(place.world(OPEN, drifted), "read", {"path": "/x"}) == "tool_drift"
+    world = place.world(OPEN, *FILES)
+    setup = {**world.policy["setup"], "sandbox": str(place.home)}
+    assert code(replace(world, policy={**world.policy, "setup": setup}), "read", {"path": "/x"}) == "sandbox_overlap"
+    assert code(world, "read", {"path": "/x", "extra": 1}) == "argument_unknown"
+
+
+# --- Access layers ------------------------------------------------------------------------------------------------
+
+REMOVE = tool("remove", {"path": ["delete-path"]})
+SHELL = tool("bash", {"command": ["command"]})
+NOTE = tool("note", {"text": ["none"]})
+
+
+@pytest.mark.parametrize(
+    ("config", "principal", "name", "expected"),
+    [
+        ({}, {}, "note", "rule_allow"),
+        ({"tools": {"deny": ["NOTE "]}}, {}, "note", "access_denied"),
+        ({"tools": {"allow": ["s/no*"]}}, {}, "note", "rule_allow"),
+        ({"tools": {"allow": ["group:fs"]}}, {}, "note", "access_not_listed"),
+        ({"tools": {"allow": ["group:fs"]}}, {}, "remove", "rule_allow"),
+        ({"tools": {"allow": ["group:fs"], "alsoAllow": ["note"]}}, {}, "note", "rule_allow"),
+        ({"tools": {"alsoAllow": ["x"]}}, {}, "note", "rule_allow"),
+        ({"tools": {"deny": ["group:all"], "groups": {"all": ["group:runtime"]}}}, {}, "bash", "access_denied"),
+        ({"tools": {"deny": ["group:a"], "groups": {"a": ["group:b"], "b": ["group:a"]}}}, {}, "note", "rule_allow"),
+        ({"tools": {"deny": ["bash_execute"]}}, {}, "bash", "access_denied"),
+        ({"tools": {"deny": ["sweep*"]}}, {}, "old/sweep_all", "access_denied"),
+        ({"tools": {"allow": ["sweep*"]}}, {}, "old/sweep_all", "access_not_listed"),
+        ({"tools": {"profile": "coding", "allow": ["note"]}}, {}, "note", "access_not_listed"),
+        ({"tools": {"profile": "analysis"}}, {}, "read", "rule_allow"),
+        ({"tools": {"profile": "analysis"}}, {}, "remove", "access_not_listed"),
+        ({"tools": {"byProvider": {"openai": {"deny": ["*"]}}}}, {"provider": "openai/gpt-4"}, "note", "access_denied"),
+        (
+            {"tools": {"byProvider": {"openai": {"deny": ["*"]}, "openai/gpt-4": {}}}},
+            {"provider": "openai/gpt-4"},
+            "note",
+            "rule_allow",
+        ),
+        ({"agents": {"coder": {"tools": {"allow": ["group:fs"]}}}}, {"agent": "coder"}, "note", "access_not_listed"),
+        ({"agents": {"coder": {"tools": {"allow": ["group:fs"]}}}}, {"agent": "other"}, "note", "rule_allow"),
+        ({"groups": {"a": {"tools": {"deny": ["note"]}}}}, {"group": "a", "member": "ann"}, "note", "access_denied"),
+        (
+            {"groups": {"a": {"tools": {"deny": ["note"]}, "toolsByMember": {"ann": {"allow": ["*"]}}}}},
+            {"group": "a", "member": "ann"},
+            "note",
+            "rule_allow",
+        ),
+        ({}, {"subagent": True}, "remove", "access_denied"),
+        ({}, {"subagent": True}, "bash", "access_denied"),
+        ({}, {"subagent": False}, "bash", "rule_allow"),
+        ({"tools": {"subagents": {"tools": {"deny": ["n*"]}}}}, {"subagent": True}, "note", "access_denied"),
+    ],
+)
+def test_access_layers(place: Place, config: Table, principal: Table, name: str, expected: str) -> None:
+    world = place.world(OPEN, REMOVE, SHELL, NOTE, FILES[0], tool("old/sweep_all", {}), config=config)
+    arguments = {"remove": {"path": "/tmp/x"}, "bash": {"command": "ls"}, "read": {"path": "/tmp/x"}}
+    assert code(world, name, arguments.get(name, {}), principal=principal) == expected

@@ -43,7 +43,9 @@ unit: $(VENV)/.test ## All tests
 	$(BIN)/python -m pytest -n 2 -q
 
 fuzz: $(VENV)/.test ## The engine against the reference and the fuzz targets, at length
-	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 -q tests/spec tests/properties tests/fuzz
+	@rm -f .comparisons
+	HYPOTHESIS_PROFILE=long COMPARISONS=.comparisons $(BIN)/python -m pytest -n 2 -q tests/spec tests/properties tests/fuzz
+	@awk '{n += $$1} END {print n " comparisons of the engine with the reference"}' .comparisons
 
 mutation: $(VENV)/.test ## Break every condition of engine and resolve, one at a time
 	$(BIN)/python tools/mutate.py

@@ -668,6 +668,8 @@ def follow(text: str) -> str:
         if part in ("", "."):
             continue
         if part == "..":
+            if os.path.lexists(here) and not os.path.isdir(here):  # "a file where a directory is expected, too"
+                raise Refused("resolve", "path_unreadable")
             here = os.path.dirname(here)
             continue
         if len(part.encode(errors="surrogateescape")) > MAX_COMPONENT_BYTES:

@@ -28,9 +28,10 @@ def filled(place: Place, value: Any) -> Any:
     return json.loads(place.fill(json.dumps(value)))
 
 
+@pytest.mark.parametrize("shard", [1, 2])
 @settings(phases=[Phase.explicit, Phase.reuse, Phase.generate])  # a world is too large to shrink; the message has all
 @given(world=generate.worlds())
-def test_engine_and_reference_agree(furnished: Place, world: generate.World) -> None:
+def test_engine_and_reference_agree(furnished: Place, world: generate.World, shard: int) -> None:
     tools, chain, config, requests = world
     policy = furnished.policy(filled(furnished, chain), lists=generate.LISTS)
     notes = annotations(tools)

@@ -128,9 +128,12 @@ class _Walk:
         """The depth below which nothing exists."""
         self._links = 0
         self._trail: list[str] = []
+        self._at_file = False
         self._shared = False
 
     def leave(self) -> None:
+        if self._at_file:
+            raise Refusal("path_unreadable", f"{quote(self._prefixes[-1])} is a file, and nothing is above a file")
         self._shared = False
         if len(self._prefixes) > 1:
             self._prefixes.pop()
@@ -139,6 +142,7 @@ class _Walk:
             self._missing_below = None
 
     def restart(self) -> None:
+        """Begin again at the root; only ever after a link, which stands in a directory."""
         del self._prefixes[1:]
         self._devices.clear()
 
@@ -154,6 +158,7 @@ class _Walk:
             return self._follow(path)
         elif stat.S_ISDIR(status.st_mode):
             self._devices.append(status.st_dev)
+        self._at_file = status is not None and not stat.S_ISDIR(status.st_mode)
         self._shared = status is not None and stat.S_ISREG(status.st_mode) and status.st_nlink > 1
         self._prefixes.append(path)
         return None
@@ -203,10 +208,12 @@ def _spelling(text: str) -> str:
         raise Refusal("path_spelling", f"a path that a shell would rewrite: {quote(text)}", "write the path out")
     if _SCHEME.match(text) or text.startswith("file:"):
         raise Refusal("path_spelling", f"a URL where a path is expected: {quote(text)}", "send the plain path")
+    if _WINDOWS.search(text):
+        raise Refusal("path_spelling", f"a Windows spelling: {quote(text)}", "use forward slashes")
     if _WILDCARD.search(text):
         raise Refusal("path_wildcard", f"a pattern where one path is expected: {quote(text)}", "name each path")
-    if _WINDOWS.search(text) or any(_WINDOWS_NAME.fullmatch(name) for name in text.split("/")):
-        raise Refusal("path_spelling", f"a Windows spelling: {quote(text)}", "use forward slashes and plain names")
+    if any(_WINDOWS_NAME.fullmatch(name) for name in text.split("/")):
+        raise Refusal("path_spelling", f"a name that means another on Windows: {quote(text)}", "use a plain name")
     return unicodedata.normalize("NFC", text)
 
 

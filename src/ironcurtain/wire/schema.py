@@ -97,26 +97,31 @@ def _require_closed_and_small(root: dict[str, Json]) -> None:
         if isinstance(reference, str):
             if reference in references:
                 raise ValueError("its schema refers to itself")
-            pending.append((_follow(root, node), depth + 1, (*references, reference)))
+            pending.append((_target(root, reference), depth + 1, (*references, reference)))
         pending.extend((child, depth + 1, references) for key, child in node.items() if key not in _DATA)
 
 
 def _follow(root: Mapping[str, Json], node: Mapping[str, Json]) -> dict[str, Json]:
-    """The schema a node stands for, its local references followed; admission has shown that they end."""
-    current: Json = dict(node)
-    while isinstance(current, dict) and isinstance(reference := current.get("$ref"), str):
-        if not reference.startswith("#/"):
-            raise ValueError("its schema refers to something outside itself or to itself")
-        target: Json = dict(root)
-        for step in reference[2:].split("/"):
-            key = step.replace("~1", "/").replace("~0", "~")
-            if not isinstance(target, dict) or key not in target:
-                raise ValueError(f"its schema refers to {quote(reference)}, which it does not have")
-            target = target[key]
-        current = target
-    if not isinstance(current, dict):
-        raise ValueError("its schema refers to something that is no schema")
+    """The schema a node stands for, its references followed; admission has shown that they end."""
+    current = dict(node)
+    while isinstance(reference := current.get("$ref"), str):
+        current = _target(root, reference)
     return current
+
+
+def _target(root: Mapping[str, Json], reference: str) -> dict[str, Json]:
+    """What a reference leads to, one step on. Only `#/...` stays inside the schema."""
+    if not reference.startswith("#/"):
+        raise ValueError("its schema refers to something outside itself or to itself")
+    target: Json = dict(root)
+    for step in reference[2:].split("/"):
+        key = step.replace("~1", "/").replace("~0", "~")
+        if not isinstance(target, dict) or key not in target:
+            raise ValueError(f"its schema refers to {quote(reference)}, which it does not have")
+        target = target[key]
+    if not isinstance(target, dict):
+        raise ValueError("its schema refers to something that is no schema")
+    return target
 
 
 def _variants(root: Mapping[str, Json], node: Json) -> Iterator[dict[str, Json]]:

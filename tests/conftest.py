@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 _SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 settings.register_profile("default", max_examples=50, deadline=None, suppress_health_check=_SLOW_IS_FINE)
-settings.register_profile("quick", max_examples=25, deadline=None, suppress_health_check=_SLOW_IS_FINE, derandomize=True)
+settings.register_profile(
+    "quick", max_examples=25, deadline=None, suppress_health_check=_SLOW_IS_FINE, derandomize=True
+)
 settings.register_profile("long", max_examples=1_300, deadline=None, suppress_health_check=_SLOW_IS_FINE)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 

@@ -110,9 +110,16 @@ class Place:
 
 def tool(name: str, args: dict[str, Any], *, server: str = "fs", **more: Any) -> dict[str, Any]:
     """An annotated tool. `args` maps a leaf to its roles (or to a whole entry); the schema is made from the leaves."""
-    entries = {leaf: entry if isinstance(entry, dict) or _is_modes(entry) else {"roles": entry} for leaf, entry in args.items()}
+    entries = {
+        leaf: entry if isinstance(entry, dict) or _is_modes(entry) else {"roles": entry} for leaf, entry in args.items()
+    }
     definition = more.pop("definition", None) or {"name": name, "inputSchema": _schema(args, more.pop("required", ()))}
-    roles = {role for entry in entries.values() for mode in (entry if isinstance(entry, list) else [entry]) for role in mode["roles"]}
+    roles = {
+        role
+        for entry in entries.values()
+        for mode in (entry if isinstance(entry, list) else [entry])
+        for role in mode["roles"]
+    }
     return {
         "toolName": name,
         "serverName": server,

@@ -58,7 +58,9 @@ def test_reference(file: CaseFile, place: Place) -> None:
     except ArtifactError:
         return  # refused on purpose: test_engine holds it to its code
     policy, notes = (json.loads((place.root / "policy" / name).read_text()) for name in FILES[:2])
-    lists = {name: entry if isinstance(entry, list) else entry["values"] for name, entry in policy.get("lists", {}).items()}
+    lists = {
+        name: entry if isinstance(entry, list) else entry["values"] for name, entry in policy.get("lists", {}).items()
+    }
     if (dynamic := place.root / "policy" / FILES[2]).exists():
         for name, entry in json.loads(dynamic.read_text())["lists"].items():
             added = [*entry["values"], *entry.get("manualAdditions", ())]
@@ -68,7 +70,9 @@ def test_reference(file: CaseFile, place: Place) -> None:
     wrong = []
     for case in file.cases(place):
         codes = case.expect.get("code", [])
-        if case.call is None or {"arguments_invalid", "call_malformed"} & {*([codes] if isinstance(codes, str) else codes)}:
+        if case.call is None or {"arguments_invalid", "call_malformed"} & {
+            *([codes] if isinstance(codes, str) else codes)
+        }:
             continue
         got = reference_decides(world, case.call)
         if got.decision != case.expect["decision"]:

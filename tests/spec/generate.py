@@ -39,15 +39,40 @@ PARTIES = [
     "--all", "eve@evil.example", "bob\n", "bob", "cat", ["bob", "cat"], "ann@example.com", "bob@x.example", ["eve"], "cat, bob",
 ]  # fmt: skip
 PLACES = ["C1", "C2", " C1 ", "", "-100", "--x", ["C1", "C2"], None, 3]
-COMMANDS = ["git status", "ls", "ls; rm -rf x", "ls && ls", "echo $(id)", "sudo ls", "ls | sudo x", "ls > /etc/x", "", ["ls"]]
-CONTENT = ["hello", "/* x */", "{home}/.ironcurtain/state.db", "~/.ironcurtain/x y", "./x", "secret plan", "", None, {"k": "v"}, ["a", "b"]]
+COMMANDS = [
+    "git status",
+    "ls",
+    "ls; rm -rf x",
+    "ls && ls",
+    "echo $(id)",
+    "sudo ls",
+    "ls | sudo x",
+    "ls > /etc/x",
+    "",
+    ["ls"],
+]
+CONTENT = [
+    "hello",
+    "/* x */",
+    "{home}/.ironcurtain/state.db",
+    "~/.ironcurtain/x y",
+    "./x",
+    "secret plan",
+    "",
+    None,
+    {"k": "v"},
+    ["a", "b"],
+]
 AMOUNTS = [0, 5, 99, 100, 100.5, -1, "5", True, None]
 IDS = ["id-1", "id-2", "--output=x", "-3", 4, "", None, {"a": "id-1"}]
 MODES = ["list", "delete", "LIST", 1, None]
 
 LEAVES: dict[str, tuple[list[list[str]], list[Any]]] = {
     "path": ([[r] for r in PATH_ROLES] + [["read-path", "write-path"], ["read-path", "delete-path"]], PATHS),
-    "paths": ([["read-path"], ["write-path"]], [[a, b] for a, b in zip(PATHS, PATHS[3:], strict=False)] + [[], PATHS[0]]),
+    "paths": (
+        [["read-path"], ["write-path"]],
+        [[a, b] for a, b in zip(PATHS, PATHS[3:], strict=False)] + [[], PATHS[0]],
+    ),
     "dest": ([["write-path"]], PATHS),
     "url": ([["fetch-url"], ["send-url"]], URLS),
     "where": ([["fetch-url", "read-path"]], URLS + PATHS),
@@ -99,7 +124,13 @@ def _tools(draw: Callable[..., Any]) -> list[dict[str, Any]]:
 
 
 PREDICATES: dict[str, list[dict[str, Any]]] = {
-    "recipient": [{"minItems": 3}, {"maxItems": 2}, {"equals": "bob"}, {"in": ["bob", "BOB@X.example"]}, {"matches": "b.*"}],
+    "recipient": [
+        {"minItems": 3},
+        {"maxItems": 2},
+        {"equals": "bob"},
+        {"in": ["bob", "BOB@X.example"]},
+        {"matches": "b.*"},
+    ],
     "amount": [{"maximum": 100}, {"minimum": 50}, {"equals": 5}, {"equals": True}],
     "outbound-content": [{"maxLength": 6}, {"matches": "(?i).*secret.*"}, {"minItems": 2}],
     "identifier": [{"in": ["id-1", 4]}, {"matches": "id-[0-9]+"}],
@@ -112,7 +143,30 @@ PREDICATES: dict[str, list[dict[str, Any]]] = {
 @st.composite
 def _conditions(draw: Callable[..., Any]) -> dict[str, Any]:
     made: dict[str, Any] = {}
-    kinds = draw(_some(["server", "tool", "paths", "domains", "lists", "values", "tool", "sideEffects", "roles", "paths", "domains", "lists", "values", "arg", "origin", "assess"], 0, 3))
+    kinds = draw(
+        _some(
+            [
+                "server",
+                "tool",
+                "paths",
+                "domains",
+                "lists",
+                "values",
+                "tool",
+                "sideEffects",
+                "roles",
+                "paths",
+                "domains",
+                "lists",
+                "values",
+                "arg",
+                "origin",
+                "assess",
+            ],
+            0,
+            3,
+        )
+    )
     for kind in kinds:
         if kind == "server":
             made[kind] = draw(_some(["fs", "net", "f*", "other"]))
@@ -130,13 +184,22 @@ def _conditions(draw: Callable[..., Any]) -> dict[str, Any]:
             made[kind] = {"roles": draw(_some(["fetch-url", "send-url", "recipient"])), "allowed": allowed}
         elif kind == "lists":
             allowed = draw(_some(["@contacts", "bob", "C1", "eve@evil.example", 7, "@many"]))
-            made[kind] = [{"roles": draw(_some(["recipient", "attendee", "channel", "account", "identifier"])), "allowed": allowed}]
+            made[kind] = [
+                {
+                    "roles": draw(_some(["recipient", "attendee", "channel", "account", "identifier"])),
+                    "allowed": allowed,
+                }
+            ]
         elif kind == "values":
             role = draw(st.sampled_from(sorted(PREDICATES)))
             made[kind] = {**made.get(kind, {}), f"role:{role}": draw(st.sampled_from(PREDICATES[role]))}
         elif kind == "arg":
             leaf = draw(st.sampled_from(["amount", "body", "path", "to", "mode", "files[].path"]))
-            predicate = draw(st.sampled_from([{"equals": "list"}, {"maxLength": 8}, {"maximum": 50}, {"minItems": 2}, {"matches": ".*a.*"}]))
+            predicate = draw(
+                st.sampled_from(
+                    [{"equals": "list"}, {"maxLength": 8}, {"maximum": 50}, {"minItems": 2}, {"matches": ".*a.*"}]
+                )
+            )
             made["values"] = {**made.get("values", {}), f"arg:{leaf}": predicate}
         elif kind == "origin":
             made[kind] = {"roles": draw(_some(ROLES)), "from": "person"}
@@ -178,7 +241,9 @@ def _arguments(draw: Callable[..., Any], entry: dict[str, Any]) -> dict[str, Any
                 if draw(st.integers(0, 3)):
                     item[member] = draw(st.sampled_from(PATHS if member == "path" else CONTENT))
         elif leaf == "options.target":
-            made["options"] = draw(st.sampled_from([{}, {"target": "{box}/t"}, {"target": "bob"}, {"target": "{root}/out/t"}]))
+            made["options"] = draw(
+                st.sampled_from([{}, {"target": "{box}/t"}, {"target": "bob"}, {"target": "{root}/out/t"}])
+            )
         else:
             made[leaf] = draw(st.sampled_from(LEAVES[leaf][1]))
     if draw(st.integers(1, 30)) == 17:
@@ -186,7 +251,18 @@ def _arguments(draw: Callable[..., Any], entry: dict[str, Any]) -> dict[str, Any
     return made
 
 
-PATTERNS = ["tool_0", "tool_*", "*", "group:fs", "group:web", "group:runtime", "fs/*", "net/tool_1", "other", "group:own"]
+PATTERNS = [
+    "tool_0",
+    "tool_*",
+    "*",
+    "group:fs",
+    "group:web",
+    "group:runtime",
+    "fs/*",
+    "net/tool_1",
+    "other",
+    "group:own",
+]
 
 
 @st.composite

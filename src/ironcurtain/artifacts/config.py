@@ -58,9 +58,7 @@ def access_from(item: Item) -> Access:
     return Access(
         names=names,
         everyone=reader.layer("global", top["tools"], _GLOBAL) if "tools" in top else Layer("global"),
-        providers={
-            plain(key): reader.layer("provider", layer) for key, layer in _entries(tools, "byProvider").items()
-        },
+        providers={plain(key): reader.layer("provider", layer) for key, layer in _entries(tools, "byProvider").items()},
         agents={
             plain(name): reader.layer("agent", agent.members(("tools",))["tools"])
             for name, agent in _entries(top, "agents").items()

@@ -176,7 +176,8 @@ def _protect(bundle: Bundle, setup: Setup, surroundings: Surroundings, paths: Pa
     everything = tuple(dict.fromkeys(form for path in (*homes, *files) for form in _forms(path, paths)))
     exceptions = tuple(dict.fromkeys(form for home in homes for form in _forms(f"{home}/sandbox", paths)))
     protected = Protected.of(everything, exceptions, fold)
-    if protected.covers(setup.sandbox) or protected.is_ancestor(setup.sandbox):
+    standing = protected.standing(setup.sandbox)
+    if standing.covered or standing.ancestor:
         place.fail(
             f"the sandbox {quote(setup.sandbox)} overlaps something protected",
             f"choose a directory of its own, for example {surroundings.home}/sandbox",

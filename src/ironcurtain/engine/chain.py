@@ -14,8 +14,17 @@ from dataclasses import dataclass, field
 from heapq import merge
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.engine.conditions import Test, directories_of, host_of, key_of, only_equals, roles_of, suffixes_of, tests_of
-from ironcurtain.model.decision import Outcome
+from ironcurtain.engine.conditions import (
+    Test,
+    directories_of,
+    host_of,
+    key_of,
+    only_equals,
+    roles_of,
+    suffixes_of,
+    tests_of,
+)
+from ironcurtain.model.decision import Outcome, Verdict
 from ironcurtain.model.policy import DomainTest, ListTest, PathTest
 from ironcurtain.model.resolved import CanonicalPath, Command, Opaque
 from ironcurtain.model.roles import READ_ROLES, is_carried
@@ -39,8 +48,16 @@ class Candidate:
     order: int
     rule: Rule
     tests: tuple[Test, ...]
+    says: Verdict
     reads_only: bool
     """An allow to read that names no tool or server: it does not cover a call that also sends."""
+
+    @classmethod
+    def of(cls, order: int, rule: Rule) -> Candidate:
+        """A rule as a candidate."""
+        reason = rule.reason or rule.description or f"the rule {rule.name} says {rule.then.word}"
+        says = Verdict(rule.then, f"rule_{rule.then.word}", reason, rule.name)
+        return cls(order, rule, tuple(tests_of(rule.conditions)), says, reads_only(rule))
 
 
 @dataclass(slots=True)
@@ -128,7 +145,8 @@ class RuleBook:
     """All rules of a policy, sorted for quick use."""
 
     rules: tuple[Rule, ...]
-    _chains: dict[tuple[object, ...], Chain] = field(default_factory=dict)
+    _kinds: dict[tuple[bool, frozenset[Role], Role | None], Chain] = field(default_factory=dict)
+    _prepared: dict[tuple[str, str, Role | None], tuple[Chain, Chain]] = field(default_factory=dict)
     _generic: list[tuple[int, Rule]] = field(default_factory=list)
     _specific: dict[tuple[str, str], list[tuple[int, Rule]]] = field(default_factory=dict)
     _named_tools: dict[str, list[tuple[int, Rule]]] = field(default_factory=dict)
@@ -151,21 +169,25 @@ class RuleBook:
             for role in (None, *tool.roles):
                 self._for(tool, role)
 
-    def candidates(self, tool: Tool, claim: Claim, scope: Scope) -> Iterator[Candidate]:
+    def candidates(self, tool: Tool, claim: Claim, scope: Scope) -> Iterable[Candidate]:
         """What may decide the claim, in the order of the policy."""
         chains = self._for(tool, claim.role)
+        sources = [chain.always for chain in chains if chain.always]
         found = [candidate for chain in chains for candidate in chain.find(claim, scope)]
-        return _merge(found, *(chain.always for chain in chains))
+        if found:
+            found.sort(key=_order)
+            sources.append(found)
+        return sources[0] if len(sources) == 1 else merge(*sources, key=_order)
 
     def _for(self, tool: Tool, role: Role | None) -> tuple[Chain, Chain]:
         """The chain that all tools of this kind share, and the one of the rules that name this tool."""
-        kind = ("kind", tool.side_effects, tool.roles, role)
-        own = ("tool", tool.server, tool.name, role)
-        if kind not in self._chains:
-            self._chains[kind] = _chain(self._generic, tool, role)
-        if own not in self._chains:
-            self._chains[own] = _chain(self._naming(tool), tool, role)
-        return self._chains[kind], self._chains[own]
+        key = (tool.server, tool.name, role)
+        if key not in self._prepared:
+            kind = (tool.side_effects, tool.roles, role)
+            if kind not in self._kinds:
+                self._kinds[kind] = _chain(self._generic, tool, role)
+            self._prepared[key] = self._kinds[kind], _chain(self._naming(tool), tool, role)
+        return self._prepared[key]
 
     def _naming(self, tool: Tool) -> Sequence[tuple[int, Rule]]:
         key = (tool.server, tool.name)
@@ -181,7 +203,7 @@ def _chain(rules: Sequence[tuple[int, Rule]], tool: Tool, role: Role | None) -> 
     chain = Chain(role)
     for order, rule in rules:
         if may_apply(rule, tool, role):
-            chain.put(Candidate(order, rule, tuple(tests_of(rule.conditions)), reads_only(rule)))
+            chain.put(Candidate.of(order, rule))
     return chain
 
 
@@ -230,12 +252,6 @@ def may_apply(rule: Rule, tool: Tool, role: Role | None) -> bool:
     if rule.then is not Outcome.ALLOW or conditions.tools or conditions.servers:
         return True
     return carried or role is None
-
-
-def _merge(found: list[Candidate], *always: list[Candidate]) -> Iterator[Candidate]:
-    """All of them by order; lazily, because the first usually decides."""
-    found.sort(key=_order)
-    return merge(found, *always, key=_order)
 
 
 def _order(candidate: Candidate) -> int:

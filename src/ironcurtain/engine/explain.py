@@ -61,7 +61,7 @@ def _story(
     for order, rule in enumerate(rules):
         objection = _objection(rule, claim, tool, scope, sandbox, sending=sending)
         if not (_static_objection(rule, tool) or not may_apply(rule, tool, claim.role)):
-            candidates.append(Candidate(order, rule, tuple(tests_of(rule.conditions)), reads_only(rule)))
+            candidates.append(Candidate.of(order, rule))
         decides = objection is None and not rule.unanswered
         waiting = "asks what no step answers yet; " + (
             "an allow with an open question does not match"

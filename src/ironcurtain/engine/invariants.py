@@ -34,15 +34,16 @@ def check_invariants(call: CanonicalCall, policy: Policy) -> Iterator[Verdict]:
 def _check_path(item: RoleValue, path: CanonicalPath, protected: Protected) -> Iterator[Verdict]:
     if any(_MAGIC.match(place) for place in (path.text, *path.trail)):
         yield _deny("path_magic", f"{item.leaf}: {path} leads through a place that differs for each process")
-    if protected.covers(path.text):
+    standing = protected.standing(path.text)
+    if standing.covered:
         yield _deny("path_protected", f"{item.leaf}: {path} is protected", "no policy can open it; leave it alone")
     reading = item.role == READ_PATH
-    if protected.is_ancestor(path.text):
+    if standing.ancestor:
         reason = f"{item.leaf}: something protected lies below {path}"
         yield _ask("path_ancestor", reason) if reading else _deny("path_ancestor", reason, "name a place further down")
-    if not reading and protected.steers(path.text):
+    if not reading and standing.steering:
         yield _deny("path_steering", f"{item.leaf}: other programs take instructions from {path}")
-    if not reading and protected.asks(path.text):
+    if not reading and standing.asking:
         yield _ask("path_steering", f"{item.leaf}: {path} can make other programs run something")
 
 
@@ -64,7 +65,7 @@ def _check_stray(stray: Stray, protected: Protected) -> Iterator[Verdict]:
     places = [stray.text]
     if stray.path is not None:
         places += [stray.path.text, *stray.path.trail]
-    if any(protected.covers(place) for place in places):
+    if any(protected.standing(place).covered for place in places if place.startswith("/")):
         yield _deny("path_protected", f"{stray.leaf}: {stray.text[:200]} is protected")
     elif any(_MAGIC.match(place) for place in places):
         yield _deny("path_magic", f"{stray.leaf}: {stray.text[:200]} differs for each process")

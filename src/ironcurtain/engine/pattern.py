@@ -13,6 +13,7 @@ MAX_STATES: Final = 1_000  # after repetitions are written out
 MAX_TEXT: Final = 4_096  # characters
 _CACHE: Final = 2_000  # steps remembered between calls
 _SPECIAL: Final = frozenset("\\^$.|?*+()[]{}")
+_REPEATS: Final = frozenset("*+?{")
 _ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v"}
 
 Ranges = tuple[tuple[str, str], ...]
@@ -282,13 +283,16 @@ class _Parser:
         return ((low, high),)
 
     def _repeated(self, atom: _Node) -> _Node:
-        while self.rest and self.rest[0] in "*+?{":
-            mark = self._take()
-            if mark == "{":
-                bounds, closed, self.rest = self.rest.partition("}")
-                atom = _Repeat(atom, *_bounds(bounds if closed else ""))
-            else:
-                atom = _Repeat(atom, 1 if mark == "+" else 0, 1 if mark == "?" else None)
+        if not self.rest or self.rest[0] not in _REPEATS:
+            return atom
+        mark = self._take()
+        if mark == "{":
+            bounds, closed, self.rest = self.rest.partition("}")
+            atom = _Repeat(atom, *_bounds(bounds if closed else ""))
+        else:
+            atom = _Repeat(atom, 1 if mark == "+" else 0, 1 if mark == "?" else None)
+        if self.rest and self.rest[0] in _REPEATS:
+            raise PatternError("a repetition of a repetition; put it in brackets")
         return atom
 
 

@@ -71,6 +71,20 @@ Fold = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """What is known of a place before any policy is asked."""
+
+    covered: bool
+    """It is protected, or lies in something that is."""
+    ancestor: bool
+    """Something protected lies below it."""
+    steering: bool
+    """Other programs take instructions from it, or from a directory it is in."""
+    asking: bool
+    """Writing it can make another program run something."""
+
+
+@dataclass(frozen=True, slots=True)
 class Protected:
     """Protected paths, ready for comparison. Names are compared folded, so that look-alikes count."""
 
@@ -86,50 +100,48 @@ class Protected:
     def of(cls, paths: tuple[str, ...], exceptions: tuple[str, ...], fold: Fold) -> Protected:
         """Protect these absolute paths and all below them, but for the exceptions."""
         folded = frozenset(fold(path) for path in paths)
-        ancestors = frozenset(above for path in folded for above in _above(path))
+        ancestors = frozenset(above for path in folded for above in _ways_to(path))
         return cls(
             _inside=folded,
             _exceptions=exceptions,
             _ancestors=ancestors - folded,
-            _projects=frozenset(fold(name) for name in PROJECT_CONFIGURATIONS),
-            _steering=frozenset(fold(name) for name in (*STEERING_NAMES, *STEERING_DIRECTORIES)),
-            _asking=frozenset(fold(name) for name in ASK_BEFORE_WRITING),
+            _projects=frozenset("/" + fold(name) for name in PROJECT_CONFIGURATIONS),
+            _steering=frozenset(_marked(fold(name)) for name in (*STEERING_NAMES, *STEERING_DIRECTORIES)),
+            _asking=frozenset("/" + fold(name) for name in ASK_BEFORE_WRITING),
             _fold=fold,
         )
 
-    def covers(self, path: str) -> bool:
-        """Whether the path is protected or lies in something that is."""
+    def standing(self, path: str) -> Standing:
+        """Look a place up."""
         folded = self._fold(path)
-        if any(name in self._projects for name in _last_names(folded)):
-            return True
-        if any(path == exception or path.startswith(exception + "/") for exception in self._exceptions):
-            return False
-        return folded in self._inside or any(above in self._inside for above in _above(folded))
-
-    def is_ancestor(self, path: str) -> bool:
-        """Whether something protected lies below the path."""
-        return self._fold(path) in self._ancestors
-
-    def steers(self, path: str) -> bool:
-        """Whether other programs take instructions from the path, or from a directory it is in."""
-        folded = self._fold(path)
-        return any(name in self._steering for above in (folded, *_above(folded)) for name in _last_names(above))
-
-    def asks(self, path: str) -> bool:
-        """Whether writing the path can make another program run something."""
-        return any(name in self._asking for name in _last_names(self._fold(path)))
+        ways = _ways_to(folded)
+        last = _last_names(folded)
+        excepted = any(path == exception or path.startswith(exception + "/") for exception in self._exceptions)
+        return Standing(
+            covered=not self._projects.isdisjoint(last) or (not excepted and not self._inside.isdisjoint(ways)),
+            ancestor=folded in self._ancestors,
+            steering=not self._steering.isdisjoint(folded.split("/")) or last[1] in self._steering,
+            asking=not self._asking.isdisjoint(last),
+        )
 
 
-def _above(path: str) -> list[str]:
-    """Every directory above a path, the root last."""
-    found = []
-    while path != "/":
-        path = path.rpartition("/")[0] or "/"
-        found.append(path)
-    return found
+def _marked(name: str) -> str:
+    """A name that counts anywhere on the way as it is; one of two parts, which counts at the end, with its slash."""
+    return f"/{name}" if "/" in name else name
+
+
+def _ways_to(path: str) -> list[str]:
+    """Every directory above a path, from the root, and the path itself."""
+    ways = ["/"]
+    at = path.find("/", 1)
+    while at > 0:
+        ways.append(path[:at])
+        at = path.find("/", at + 1)
+    ways.append(path)
+    return ways
 
 
 def _last_names(path: str) -> tuple[str, str]:
-    """The last name of a path, and the last two."""
-    above, _, last = path.rpartition("/")
-    return last, f"{above.rpartition('/')[2]}/{last}"
+    """The last name of a path, and the last two, each with the slash before it."""
+    last = path.rfind("/")
+    return path[last:], path[path.rfind("/", 0, last) if last > 0 else 0 :]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ironcurtain.engine.conditions import ConditionError, Scope, conditions_hold
 from ironcurtain.model.decision import Claim, Outcome, Verdict
@@ -14,15 +14,20 @@ if TYPE_CHECKING:
 
     from ironcurtain.engine.chain import Candidate, RuleBook
     from ironcurtain.model.call import CanonicalCall
-    from ironcurtain.model.policy import Rule, Tool
+    from ironcurtain.model.policy import Tool
+
+
+_THE_CALL: Final = (Claim(None, ()),)
 
 
 def claims_of(call: CanonicalCall) -> tuple[Claim, ...]:
     """One claim for each value of a resource role, one for each carried role; if there is none, one for the call."""
+    if not call.values:
+        return _THE_CALL
     claims = [Claim(item.role, (item.value,)) for item in call.values if not is_carried(item.role)]
     carried = dict.fromkeys(item.role for item in call.values if is_carried(item.role))
     claims += [Claim(role, tuple(item.value for item in call.values if item.role == role)) for role in carried]
-    return tuple(claims) or (Claim(None, ()),)
+    return tuple(claims)
 
 
 def decide_claims(book: RuleBook, tool: Tool, call: CanonicalCall, sandbox: str) -> Iterator[tuple[Claim, Verdict]]:
@@ -52,9 +57,9 @@ def decide_claim(
                 continue
             return Verdict(Outcome.DENY, "rule_error", f"{rule.name} cannot be evaluated: {error}", rule.name)
         if not rule.unanswered:
-            return stricter(pending, _says(rule))
+            return stricter(pending, candidate.says)
         if rule.then is not Outcome.ALLOW:
-            pending = stricter(pending, _says(rule))
+            pending = stricter(pending, candidate.says)
     if contained:
         return stricter(pending, Verdict(Outcome.ALLOW, "contained", "inside the sandbox"))
     return stricter(pending, Verdict(Outcome.DENY, "no_rule", f"no rule allows {subject(claim)}"))
@@ -78,12 +83,3 @@ def subject(claim: Claim) -> str:
         return "this call"
     shown = ", ".join(str(value) for value in claim.values)
     return f"{claim.role} {shown}" if len(shown) <= 200 else f"{claim.role} {shown[:200]}..."
-
-
-def _says(rule: Rule) -> Verdict:
-    return Verdict(
-        rule.then,
-        f"rule_{rule.then.word}",
-        rule.reason or rule.description or f"the rule {rule.name} says {rule.then.word}",
-        rule.name,
-    )

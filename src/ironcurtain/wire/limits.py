@@ -18,7 +18,9 @@ class Limits:
     """Commas and brackets: bounds the memory of what is parsed."""
 
 
-MESSAGE: Final = Limits(size=4 * 1024 * 1024, depth=32, values=100_000)  # a call: a file's content fits, a flood does not
+MESSAGE: Final = Limits(
+    size=4 * 1024 * 1024, depth=32, values=100_000
+)  # a call: a file's content fits, a flood does not
 ARTIFACT: Final = Limits(size=64 * 1024 * 1024, depth=160, values=20_000_000)  # a file of the owner's: 100,000 rules
 MAX_INTEGER: Final = 2**63 - 1  # what every server can hold exactly
 MAX_SUBSCHEMAS: Final = 2_000  # in one tool definition; the largest real one seen has a few hundred

@@ -27,7 +27,7 @@ def quantiles(work: Callable[[], object]) -> tuple[float, float]:
         work()
     gc.collect()
     gc.freeze()
-    took = []
+    took: list[int] = []
     end = time.perf_counter() + BUDGET
     while len(took) < ROUNDS and time.perf_counter() < end:
         start = time.perf_counter_ns()

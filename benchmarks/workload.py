@@ -30,18 +30,21 @@ class Workload:
     root: Path
 
     def load(self) -> Loaded:
-        policy = {
+        policy: dict[str, Any] = {
             "version": 1,
             "setup": {"home": str(self.root / "home"), "sandbox": str(self.root / "box")},
             "rules": [self._rule(index) for index in range(self.rules)],
         }
         if self.kind == "access-deny":
             policy["rules"] = [{"name": "all", "if": {"server": ["*"]}, "then": "allow"}]
-        notes = {"version": 1, "servers": {"s": {"tools": [self._tool(index) for index in range(self.tools)]}}}
+        notes: dict[str, Any] = {
+            "version": 1,
+            "servers": {"s": {"tools": [self._tool(index) for index in range(self.tools)]}},
+        }
         items = {POLICY: Item(_json(policy), POLICY), ANNOTATIONS: Item(_json(notes), ANNOTATIONS)}
         access = Access()
         if self.kind == "access-deny":
-            denied = [f"denied_{index}" for index in range(self.rules - 1)] + [self._name(self.tools - 1)]
+            denied: list[Any] = [f"denied_{index}" for index in range(self.rules - 1)] + [self._name(self.tools - 1)]
             access = access_from(Item({"tools": {"deny": denied}}, "config.toml"))
         return build(Bundle(self.root, items), Surroundings(self.root / "ironcurtain", NOW, access))
 
@@ -118,5 +121,5 @@ class Workload:
         }
 
 
-def _json(value: Any) -> Any:
+def _json(value: Any) -> Any:  # noqa: ANN401 - any JSON at all
     return json.loads(json.dumps(value))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ironcurtain.artifacts.annotations import pin_of
 from ironcurtain.artifacts.config import access_from
@@ -15,7 +13,11 @@ from ironcurtain.artifacts.policy import ANNOTATIONS, LISTS, POLICY, SCENARIOS, 
 from ironcurtain.artifacts.verify import verify_directory
 from ironcurtain.engine.access import Access
 from ironcurtain.mediation.decide import Judged, decide_bytes
-from ironcurtain.model.decision import Decision
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ironcurtain.model.decision import Decision
 
 NOW = 1_800_000_000.0  # 2027-01-15, when all tests happen
 NOW_TEXT = "2027-01-15T08:00:00Z"
@@ -70,11 +72,12 @@ class Place:
     def policy(self, rules: list[Any], **more: Any) -> dict[str, Any]:
         """A policy file's content for this machine."""
         setup = {"home": str(self.home), "sandbox": str(self.sandbox), "pathBase": {"fs": str(self.sandbox)}}
-        return json.loads(self.fill(json.dumps({"version": 1, "setup": setup, "rules": rules, **more})))
+        made: dict[str, Any] = json.loads(self.fill(json.dumps({"version": 1, "setup": setup, "rules": rules, **more})))
+        return made
 
     def load(self, rules: list[Any], tools: list[Any], config: dict[str, Any] | None = None, **more: Any) -> Loaded:
         """Load rules and tools without going through files."""
-        return self.build(self.policy(rules, **more), annotations(tools), config)
+        return self.build(self.policy(rules, **more), annotated(tools), config)
 
     def build(
         self,
@@ -154,7 +157,7 @@ def _schema(args: dict[str, Any], required: Any) -> dict[str, Any]:
     return root
 
 
-def annotations(tools: list[dict[str, Any]]) -> dict[str, Any]:
+def annotated(tools: list[dict[str, Any]]) -> dict[str, Any]:
     servers: dict[str, Any] = {}
     for entry in tools:
         servers.setdefault(entry["serverName"], {"tools": []})["tools"].append(entry)
@@ -185,5 +188,3 @@ FILE_TOOLS = [
     tool("move", {"source": ["read-path", "delete-path"], "destination": ["write-path"]}),
     tool("info", {}),
 ]
-
-assert os.name == "posix"

@@ -25,7 +25,7 @@ from ironcurtain.resolve.paths import PathResolver
 from ironcurtain.resolve.urls import resolve_url
 from ironcurtain.wire import strict_json
 from tests.spec import generate
-from tests.support import FILE_TOOLS, NOW, Place, annotations
+from tests.support import FILE_TOOLS, NOW, Place, annotated
 
 JSON_PIECES = st.sampled_from(
     ["{", "}", "[", "]", ",", ":", '"', "\\", "\\u0041", "\\ud83d", "\\ude00", '"a"', '"A"', "1", "-", "0", ".5", "e9", "NaN", "true",
@@ -33,7 +33,9 @@ JSON_PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@given(st.one_of(st.binary(max_size=200), st.lists(JSON_PIECES, max_size=40).map(lambda parts: "".join(parts).encode())))
+@given(
+    st.one_of(st.binary(max_size=200), st.lists(JSON_PIECES, max_size=40).map(lambda parts: "".join(parts).encode()))
+)
 @example(b'{"a":1,"a":2}')
 def test_the_reader_reads_what_the_standard_one_reads_or_refuses(data: bytes) -> None:
     try:
@@ -46,8 +48,14 @@ def test_the_reader_reads_what_the_standard_one_reads_or_refuses(data: bytes) ->
 
 
 JSON_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters(codec="ascii")), inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters(codec="ascii")), inner, max_size=4)
+    ),
     max_leaves=20,
 )
 
@@ -139,7 +147,14 @@ def test_any_text_is_a_host_or_refused(text: str) -> None:
     assert literal.is_global or address.private
 
 
-@given(st.lists(st.sampled_from(["a", "b@x.example", ",", ";", '"', "<", ">", "@", " ", "\n", "Ann", "(", "\\", "\u00e9", "B@X.example"]), max_size=12).map("".join))
+@given(
+    st.lists(
+        st.sampled_from(
+            ["a", "b@x.example", ",", ";", '"', "<", ">", "@", " ", "\n", "Ann", "(", "\\", "\u00e9", "B@X.example"]
+        ),
+        max_size=12,
+    ).map("".join)
+)
 def test_parties_sent_are_the_parties_read(text: str) -> None:
     found = resolve_parties(text)
     if isinstance(found, tuple):
@@ -159,20 +174,32 @@ def test_a_pattern_means_what_it_means_elsewhere(pattern: str, text: str) -> Non
 
 @given(st.data())
 def test_a_broken_policy_is_refused_and_never_half_loaded(furnished: Place, data: st.DataObject) -> None:
-    policy = furnished.policy([{"name": "a", "if": {"paths": {"roles": ["read-path"], "within": "{root}/out"}}, "then": "allow"}])
-    text = bytearray(json.dumps([policy, annotations(FILE_TOOLS)]).encode())
+    policy = furnished.policy(
+        [{"name": "a", "if": {"paths": {"roles": ["read-path"], "within": "{root}/out"}}, "then": "allow"}]
+    )
+    text = bytearray(json.dumps([policy, annotated(FILE_TOOLS)]).encode())
     for _ in range(data.draw(st.integers(0, 3))):
         at = data.draw(st.integers(0, len(text) - 1))
-        text[at : at + data.draw(st.integers(0, 2))] = data.draw(st.sampled_from([b"", b'"', b"}", b"x", b"1", b"null", b"\xff", b"A"]))
+        text[at : at + data.draw(st.integers(0, 2))] = data.draw(
+            st.sampled_from([b"", b'"', b"}", b"x", b"1", b"null", b"\xff", b"A"])
+        )
     try:
-        both = strict_json.loads(bytes(text)) if len(text) else None
+        both = strict_json.loads(bytes(text))
         first, second = both if isinstance(both, list) and len(both) == 2 else (both, both)
-        items = {POLICY: parse(json.dumps(first).encode(), POLICY), ANNOTATIONS: parse(json.dumps(second).encode(), ANNOTATIONS)}
+        items = {
+            POLICY: parse(json.dumps(first).encode(), POLICY),
+            ANNOTATIONS: parse(json.dumps(second).encode(), ANNOTATIONS),
+        }
         loaded = build(Bundle(furnished.root / "policy", items), furnished.surroundings())
     except (ArtifactError, Refusal) as error:
         assert "\n" not in str(error)
         return
-    assert decide_bytes(b'{"serverName":"fs","toolName":"delete","arguments":{"path":"/etc/x"}}', loaded, NOW).decision.outcome.word == "deny"
+    assert (
+        decide_bytes(
+            b'{"serverName":"fs","toolName":"delete","arguments":{"path":"/etc/x"}}', loaded, NOW
+        ).decision.outcome.word
+        == "deny"
+    )
 
 
 @given(JSON_VALUES)

@@ -15,7 +15,7 @@ from ironcurtain.model.decision import Outcome
 from ironcurtain.model.resolved import CanonicalPath, CanonicalUrl, Command, Party
 from ironcurtain.model.roles import Category, category
 from tests.spec import generate
-from tests.support import NOW, Place, annotations, decide, judge
+from tests.support import NOW, Place, annotated, decide, judge
 
 if TYPE_CHECKING:
     from ironcurtain.artifacts.policy import Loaded
@@ -44,7 +44,7 @@ class Scene:
     def load(self, chain: list[dict[str, Any]] | None = None, config: dict[str, Any] | None = None) -> Loaded:
         rules = [{**rule, "name": f"r{index}"} for index, rule in enumerate(self.chain if chain is None else chain)]
         policy = self.place.policy(rules, lists=generate.LISTS)
-        return self.place.build(policy, annotations(self.tools), self.config if config is None else config)
+        return self.place.build(policy, annotated(self.tools), self.config if config is None else config)
 
     def ranks(self, loaded: Loaded) -> list[int]:
         return [RANK[decide(loaded, request).outcome.word] for request in self.requests]
@@ -73,7 +73,9 @@ def test_removing_an_allow_never_allows_more(furnished: Place, world: generate.W
 
 @quickly
 @given(world=worlds, extra=generate.rules(1), data=st.data())
-def test_adding_a_deny_never_allows_more(furnished: Place, world: generate.World, extra: Any, data: st.DataObject) -> None:
+def test_adding_a_deny_never_allows_more(
+    furnished: Place, world: generate.World, extra: Any, data: st.DataObject
+) -> None:
     scene = Scene(furnished, world)
     assume(extra)
     rule = {**json.loads(furnished.fill(json.dumps(extra[0]))), "then": "deny"}
@@ -154,14 +156,23 @@ def test_one_more_value_never_turns_a_deny_or_an_escalate_into_an_allow(
         for name, value in request["arguments"].items():
             shape = tool.arguments.members.get(name)
             roles = {role for mode in shape.modes for role in mode.roles} if shape else set()
-            if not roles or any(category(role) in (Category.NONE, Category.CARRIED) for role in roles) or value in (None, "", []):
+            if (
+                not roles
+                or any(category(role) in (Category.NONE, Category.CARRIED) for role in roles)
+                or value in (None, "", [])
+            ):
                 continue
             pool = generate.LEAVES[name][1] if name in generate.LEAVES else ["x"]
             more = json.loads(furnished.fill(json.dumps(data.draw(st.sampled_from(pool)))))
             longer = [*(value if isinstance(value, list) else [value]), more]
             before = decide(loaded, request)
             after = decide(loaded, {**request, "arguments": {**request["arguments"], name: longer}})
-            assert before.outcome is Outcome.ALLOW or after.outcome is not Outcome.ALLOW, (request, longer, before, after)
+            assert before.outcome is Outcome.ALLOW or after.outcome is not Outcome.ALLOW, (
+                request,
+                longer,
+                before,
+                after,
+            )
 
 
 @quickly

@@ -14,7 +14,7 @@ A refusal at any point is an exception that carries its stage and code; everythi
 """
 
 # A clause is one function however many cases it has, and paths are plain text here.
-# ruff: noqa: C901, PLR0911, PLR0917, PTH115, PTH118, PTH120
+# ruff: noqa: PTH112, PTH115, PTH118, PTH120
 
 import copy
 import datetime as dt
@@ -1453,6 +1453,6 @@ def value_satisfies(world: World, value: Value, predicate: Any, allow: bool) -> 
         else:
             if len(value.data) > MAX_MATCHED_CHARACTERS:
                 raise RuleError(key)
-            # "a dot matches a line break in a deny or escalate, and not in an allow"
+            # A dot spans lines in a deny or escalate, and not in an allow.
             results.append(re.fullmatch(bound, value.data, re.ASCII if allow else re.ASCII | re.DOTALL) is not None)
     return all(results)

@@ -14,7 +14,7 @@ from ironcurtain.artifacts.policy import FILES
 from tests.spec import generate
 from tests.spec.reference import World
 from tests.spec.reference import decide as reference_decides
-from tests.support import NOW_TEXT, Place, annotations, decide
+from tests.support import NOW_TEXT, Place, annotated, decide
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def filled(place: Place, value: Any) -> Any:
 def test_engine_and_reference_agree(furnished: Place, world: generate.World, shard: int) -> None:
     tools, chain, config, requests = world
     policy = furnished.policy(filled(furnished, chain), lists=generate.LISTS)
-    notes = annotations(tools)
+    notes = annotated(tools)
     loaded = furnished.build(policy, notes, config)
     files = tuple(str(furnished.root / "policy" / name) for name in FILES)
     spec = World(policy, notes, generate.LISTS, str(furnished.ironcurtain), files, NOW_TEXT, config)

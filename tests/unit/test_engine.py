@@ -15,16 +15,24 @@ from ironcurtain.engine.pattern import PatternError, TextTooLong, compile_patter
 from ironcurtain.engine.policy import Facts
 from tests.support import FILE_TOOLS, NOW, Place, call, decide, judge, outcome, tool
 
-MAIL = tool("send", {"to": ["recipient"], "body": ["outbound-content"], "file": {"roles": ["read-path"], "absent": "nothing"}})
+MAIL = tool(
+    "send", {"to": ["recipient"], "body": ["outbound-content"], "file": {"roles": ["read-path"], "absent": "nothing"}}
+)
 MAIL["args"]["body"]["absent"] = "nothing"
 WEB = tool("fetch", {"url": ["fetch-url"]})
-POST = tool("post", {"channel": ["channel"], "text": ["outbound-content"], "amount": {"roles": ["amount"], "absent": "nothing"}})
+POST = tool(
+    "post", {"channel": ["channel"], "text": ["outbound-content"], "amount": {"roles": ["amount"], "absent": "nothing"}}
+)
 RUN = tool("run", {"command": ["command"]})
 PLAIN = tool("plain", {"n": {"roles": ["none"]}}, side_effects=True)
 
 
 def rule(then: str, name: str | None = None, **conditions: Any) -> dict[str, Any]:
-    made = {"name": name or f"{then}-{hash(str(conditions)) % 99999}", "if": {k: v for k, v in conditions.items() if k != "elsewhere"}, "then": then}
+    made = {
+        "name": name or f"{then}-{hash(str(conditions)) % 99999}",
+        "if": {k: v for k, v in conditions.items() if k != "elsewhere"},
+        "then": then,
+    }
     return {**made, "elsewhere": True} if conditions.get("elsewhere") else made
 
 
@@ -49,104 +57,401 @@ def to(*people: str) -> dict[str, Any]:
         ([rule("allow", tool=["plain"], roles=["recipient"])], call("plain", {}), "deny"),
         ([rule("deny"), rule("allow", tool=["plain"])], call("plain", {}), "deny"),
         ([rule("allow", tool=["plain"]), rule("deny")], call("plain", {}), "allow"),
-        ([rule("escalate", roles=["recipient"]), rule("allow", tool=["*"])], call("post", {"channel": "C", "text": "x"}), "allow"),
+        (
+            [rule("escalate", roles=["recipient"]), rule("allow", tool=["*"])],
+            call("post", {"channel": "C", "text": "x"}),
+            "allow",
+        ),
         ([rule("escalate"), rule("deny", roles=["recipient"])], call("send", {"to": "bob"}), "escalate"),
         # the strictest claim
         ([rule("allow", **to("bob"))], call("send", {"to": ["bob", "bob"], "body": "x"}), "allow"),
         ([rule("allow", **to("bob"))], call("send", {"to": "bob, eve"}), "deny"),
-        ([rule("allow", **to("bob")), rule("escalate", roles=["recipient"])], call("send", {"to": "bob, eve"}), "escalate"),
-        ([rule("allow", **to("bob")), rule("escalate", **to("cat")), rule("deny", roles=["recipient"])], call("send", {"to": "bob, cat, eve"}), "deny"),
+        (
+            [rule("allow", **to("bob")), rule("escalate", roles=["recipient"])],
+            call("send", {"to": "bob, eve"}),
+            "escalate",
+        ),
+        (
+            [rule("allow", **to("bob")), rule("escalate", **to("cat")), rule("deny", roles=["recipient"])],
+            call("send", {"to": "bob, cat, eve"}),
+            "deny",
+        ),
         # carried claims
-        ([rule("allow", **to("bob")), rule("deny", roles=["outbound-content"])], call("send", {"to": "bob", "body": "x"}), "allow"),
-        ([rule("deny", roles=["outbound-content"]), rule("allow", **to("bob"))], call("send", {"to": "bob", "body": "x"}), "deny"),
-        ([rule("deny", values={"role:outbound-content": {"matches": ".*secret.*"}}), rule("allow", **to("bob"))], call("send", {"to": "bob", "body": "a\nsecret\nb"}), "deny"),
-        ([rule("deny", values={"role:outbound-content": {"matches": ".*secret.*"}}), rule("allow", **to("bob"))], call("send", {"to": "bob", "body": "plain"}), "allow"),
-        ([rule("allow", values={"role:outbound-content": {"maxLength": 3}}, **to("bob"))], call("send", {"to": "bob", "body": "long text"}), "deny"),
-        ([rule("allow", values={"role:outbound-content": {"maxLength": 3}}, **to("bob"))], call("send", {"to": "bob", "body": "abc"}), "allow"),
-        ([rule("allow", values={"role:outbound-content": {"maxLength": 3}}, **to("bob"))], call("send", {"to": "bob", "body": ["abc", "abcd"]}), "deny"),
-        ([rule("deny", values={"role:outbound-content": {"equals": "no"}}), rule("allow", **to("bob"))], call("send", {"to": "bob", "body": ["yes", "no"]}), "deny"),
+        (
+            [rule("allow", **to("bob")), rule("deny", roles=["outbound-content"])],
+            call("send", {"to": "bob", "body": "x"}),
+            "allow",
+        ),
+        (
+            [rule("deny", roles=["outbound-content"]), rule("allow", **to("bob"))],
+            call("send", {"to": "bob", "body": "x"}),
+            "deny",
+        ),
+        (
+            [rule("deny", values={"role:outbound-content": {"matches": ".*secret.*"}}), rule("allow", **to("bob"))],
+            call("send", {"to": "bob", "body": "a\nsecret\nb"}),
+            "deny",
+        ),
+        (
+            [rule("deny", values={"role:outbound-content": {"matches": ".*secret.*"}}), rule("allow", **to("bob"))],
+            call("send", {"to": "bob", "body": "plain"}),
+            "allow",
+        ),
+        (
+            [rule("allow", values={"role:outbound-content": {"maxLength": 3}}, **to("bob"))],
+            call("send", {"to": "bob", "body": "long text"}),
+            "deny",
+        ),
+        (
+            [rule("allow", values={"role:outbound-content": {"maxLength": 3}}, **to("bob"))],
+            call("send", {"to": "bob", "body": "abc"}),
+            "allow",
+        ),
+        (
+            [rule("allow", values={"role:outbound-content": {"maxLength": 3}}, **to("bob"))],
+            call("send", {"to": "bob", "body": ["abc", "abcd"]}),
+            "deny",
+        ),
+        (
+            [rule("deny", values={"role:outbound-content": {"equals": "no"}}), rule("allow", **to("bob"))],
+            call("send", {"to": "bob", "body": ["yes", "no"]}),
+            "deny",
+        ),
         # other roles: all in an allow, any in a deny
-        ([rule("allow", tool=["send"], roles=["recipient"], paths={"roles": ["read-path"], "within": "{root}/p"})], call("send", {"to": "bob", "file": "{root}/p/x"}), "allow"),
-        ([rule("allow", tool=["send"], roles=["recipient"], paths={"roles": ["read-path"], "within": "{root}/p"})], call("send", {"to": "bob"}), "deny"),
-        ([rule("allow", tool=["send"], roles=["recipient"], paths={"roles": ["read-path"], "within": "{root}/p"})], call("send", {"to": "bob", "file": ["{root}/p/x", "{root}/q"]}), "deny"),
-        ([rule("deny", roles=["recipient"], paths={"roles": ["read-path"], "within": "{root}/p"}), rule("allow", tool=["send"])], call("send", {"to": "bob", "file": ["{root}/q", "{root}/p/x"]}), "deny"),
-        ([rule("deny", roles=["recipient"], paths={"roles": ["read-path"], "within": "{root}/p"}), rule("allow", tool=["send"])], call("send", {"to": "bob", "file": "{root}/q"}), "allow"),
+        (
+            [rule("allow", tool=["send"], roles=["recipient"], paths={"roles": ["read-path"], "within": "{root}/p"})],
+            call("send", {"to": "bob", "file": "{root}/p/x"}),
+            "allow",
+        ),
+        (
+            [rule("allow", tool=["send"], roles=["recipient"], paths={"roles": ["read-path"], "within": "{root}/p"})],
+            call("send", {"to": "bob"}),
+            "deny",
+        ),
+        (
+            [rule("allow", tool=["send"], roles=["recipient"], paths={"roles": ["read-path"], "within": "{root}/p"})],
+            call("send", {"to": "bob", "file": ["{root}/p/x", "{root}/q"]}),
+            "deny",
+        ),
+        (
+            [
+                rule("deny", roles=["recipient"], paths={"roles": ["read-path"], "within": "{root}/p"}),
+                rule("allow", tool=["send"]),
+            ],
+            call("send", {"to": "bob", "file": ["{root}/q", "{root}/p/x"]}),
+            "deny",
+        ),
+        (
+            [
+                rule("deny", roles=["recipient"], paths={"roles": ["read-path"], "within": "{root}/p"}),
+                rule("allow", tool=["send"]),
+            ],
+            call("send", {"to": "bob", "file": "{root}/q"}),
+            "allow",
+        ),
         # reading is not sending
-        ([rule("allow", roles=["recipient"]), rule("allow", paths={"roles": ["read-path"], "within": "{root}/p"})], call("send", {"to": "bob", "file": "{root}/p/x"}), "deny"),
-        ([rule("allow", roles=["recipient"]), rule("allow", tool=["send"], paths={"roles": ["read-path"], "within": "{root}/p"})], call("send", {"to": "bob", "file": "{root}/p/x"}), "allow"),
-        ([rule("allow", roles=["recipient"]), rule("allow", server=["fs"], paths={"roles": ["read-path"], "within": "{root}/p"})], call("send", {"to": "bob", "file": "{root}/p/x"}), "allow"),
-        ([rule("allow", paths={"roles": ["read-path"], "within": "{root}/p"})], call("read", {"path": "{root}/p/x"}), "allow"),
+        (
+            [rule("allow", roles=["recipient"]), rule("allow", paths={"roles": ["read-path"], "within": "{root}/p"})],
+            call("send", {"to": "bob", "file": "{root}/p/x"}),
+            "deny",
+        ),
+        (
+            [
+                rule("allow", roles=["recipient"]),
+                rule("allow", tool=["send"], paths={"roles": ["read-path"], "within": "{root}/p"}),
+            ],
+            call("send", {"to": "bob", "file": "{root}/p/x"}),
+            "allow",
+        ),
+        (
+            [
+                rule("allow", roles=["recipient"]),
+                rule("allow", server=["fs"], paths={"roles": ["read-path"], "within": "{root}/p"}),
+            ],
+            call("send", {"to": "bob", "file": "{root}/p/x"}),
+            "allow",
+        ),
+        (
+            [rule("allow", paths={"roles": ["read-path"], "within": "{root}/p"})],
+            call("read", {"path": "{root}/p/x"}),
+            "allow",
+        ),
         # unknown and opaque
         ([rule("allow", **to("bob"))], call("send", {}), "deny"),
         ([rule("allow", roles=["recipient"])], call("send", {}), "allow"),
         ([rule("deny", **to("bob")), rule("allow", tool=["send"])], call("send", {}), "allow"),
         ([rule("allow", **to("bob"))], call("send", {"to": '"bob'}), "deny"),
         ([rule("deny", **to("eve")), rule("allow", tool=["send"])], call("send", {"to": '"bob'}), "deny"),
-        ([rule("escalate", domains={"roles": ["recipient"], "allowed": ["evil.example"]}), rule("allow", tool=["send"])], call("send", {"to": '"bob'}), "escalate"),
+        (
+            [
+                rule("escalate", domains={"roles": ["recipient"], "allowed": ["evil.example"]}),
+                rule("allow", tool=["send"]),
+            ],
+            call("send", {"to": '"bob'}),
+            "escalate",
+        ),
         # counts
-        ([rule("deny", values={"role:recipient": {"minItems": 3}}), rule("allow", tool=["send"])], call("send", {"to": "a, b"}), "allow"),
-        ([rule("deny", values={"role:recipient": {"minItems": 3}}), rule("allow", tool=["send"])], call("send", {"to": "a, b, c"}), "deny"),
-        ([rule("deny", values={"role:recipient": {"minItems": 3}}), rule("allow", tool=["send"])], call("send", {"to": '"x'}), "deny"),
-        ([rule("deny", values={"role:recipient": {"minItems": 3}}), rule("allow", tool=["send"])], call("send", {}), "deny"),
+        (
+            [rule("deny", values={"role:recipient": {"minItems": 3}}), rule("allow", tool=["send"])],
+            call("send", {"to": "a, b"}),
+            "allow",
+        ),
+        (
+            [rule("deny", values={"role:recipient": {"minItems": 3}}), rule("allow", tool=["send"])],
+            call("send", {"to": "a, b, c"}),
+            "deny",
+        ),
+        (
+            [rule("deny", values={"role:recipient": {"minItems": 3}}), rule("allow", tool=["send"])],
+            call("send", {"to": '"x'}),
+            "deny",
+        ),
+        (
+            [rule("deny", values={"role:recipient": {"minItems": 3}}), rule("allow", tool=["send"])],
+            call("send", {}),
+            "deny",
+        ),
         ([rule("allow", values={"role:recipient": {"maxItems": 2}})], call("send", {"to": "a, b"}), "allow"),
         ([rule("allow", values={"role:recipient": {"maxItems": 2}})], call("send", {"to": "a, b, c"}), "deny"),
         ([rule("allow", values={"role:recipient": {"maxItems": 2}})], call("send", {"to": '"x'}), "deny"),
         ([rule("allow", values={"role:recipient": {"minItems": 1}})], call("send", {"to": "a"}), "allow"),
         ([rule("allow", values={"role:recipient": {"minItems": 1}})], call("send", {}), "deny"),
-        ([rule("deny", values={"role:recipient": {"maxItems": 2}}), rule("allow", tool=["send"])], call("send", {"to": '"x'}), "allow"),
-        ([rule("deny", values={"role:recipient": {"maxItems": 2}}), rule("allow", tool=["send"])], call("send", {"to": "a"}), "deny"),
-        ([rule("deny", values={"role:recipient": {"maxItems": 2}}), rule("allow", tool=["post"])], call("post", {"channel": "C", "text": "x"}), "allow"),
-        ([rule("allow", values={"role:recipient": {"minItems": 2, "equals": "a"}})], call("send", {"to": "a, a"}), "allow"),
-        ([rule("allow", values={"role:recipient": {"minItems": 2, "equals": "a"}})], call("send", {"to": "a, b"}), "deny"),
-        ([rule("allow", values={"role:recipient": {"minItems": 2, "maxItems": 3}})], call("send", {"to": "a, b, c, d"}), "deny"),
+        (
+            [rule("deny", values={"role:recipient": {"maxItems": 2}}), rule("allow", tool=["send"])],
+            call("send", {"to": '"x'}),
+            "allow",
+        ),
+        (
+            [rule("deny", values={"role:recipient": {"maxItems": 2}}), rule("allow", tool=["send"])],
+            call("send", {"to": "a"}),
+            "deny",
+        ),
+        (
+            [rule("deny", values={"role:recipient": {"maxItems": 2}}), rule("allow", tool=["post"])],
+            call("post", {"channel": "C", "text": "x"}),
+            "allow",
+        ),
+        (
+            [rule("allow", values={"role:recipient": {"minItems": 2, "equals": "a"}})],
+            call("send", {"to": "a, a"}),
+            "allow",
+        ),
+        (
+            [rule("allow", values={"role:recipient": {"minItems": 2, "equals": "a"}})],
+            call("send", {"to": "a, b"}),
+            "deny",
+        ),
+        (
+            [rule("allow", values={"role:recipient": {"minItems": 2, "maxItems": 3}})],
+            call("send", {"to": "a, b, c, d"}),
+            "deny",
+        ),
         ([rule("allow", values={"arg:to": {"minItems": 2}}, tool=["send"])], call("send", {"to": "a, b"}), "allow"),
         ([rule("allow", values={"arg:to": {"minItems": 2}}, tool=["send"])], call("send", {"to": "a"}), "deny"),
         # numbers, types, errors
-        ([rule("allow", tool=["post"], values={"role:amount": {"maximum": 10}})], call("post", {"channel": "C", "text": "x", "amount": 10}), "deny"),
-        ([rule("allow", tool=["post"], values={"arg:amount": {"maximum": 10}})], call("post", {"channel": "C", "text": "x", "amount": 10}), "allow"),
-        ([rule("allow", tool=["post"], values={"arg:amount": {"maximum": 10}})], call("post", {"channel": "C", "text": "x", "amount": 10.5}), "deny"),
-        ([rule("allow", tool=["post"], values={"arg:amount": {"maximum": 10}})], call("post", {"channel": "C", "text": "x", "amount": "9"}), "deny"),
-        ([rule("allow", tool=["post"], values={"arg:amount": {"maximum": 10}})], call("post", {"channel": "C", "text": "x", "amount": True}), "deny"),
-        ([rule("allow", tool=["post"], values={"arg:amount": {"minimum": 5}})], call("post", {"channel": "C", "text": "x", "amount": 5}), "allow"),
-        ([rule("allow", tool=["post"], values={"arg:amount": {"minimum": 5}})], call("post", {"channel": "C", "text": "x", "amount": 4}), "deny"),
-        ([rule("deny", values={"role:amount": {"minimum": 100}}), rule("allow", tool=["post"])], call("post", {"channel": "C", "text": "x", "amount": "1000"}), "deny"),
-        ([rule("escalate", values={"role:amount": {"minimum": 100}}), rule("allow", tool=["post"])], call("post", {"channel": "C", "text": "x", "amount": "1"}), "deny"),
-        ([rule("escalate", values={"role:amount": {"minimum": 100}}), rule("allow", tool=["post"])], call("post", {"channel": "C", "text": "x", "amount": [500, "1"]}), "deny"),
-        ([rule("escalate", values={"role:amount": {"minimum": 100}}, tool=["other"]), rule("allow", tool=["post"])], call("post", {"channel": "C", "text": "x", "amount": "1"}), "allow"),
-        ([rule("escalate", values={"role:amount": {"minimum": 100}, "role:channel": {"equals": "D"}}), rule("allow", tool=["post"])], call("post", {"channel": "C", "text": "x", "amount": "1"}), "allow"),
-        ([rule("escalate", values={"role:amount": {"minimum": 100}, "role:channel": {"equals": "C"}}), rule("allow", tool=["post"])], call("post", {"channel": "C", "text": "x", "amount": "1"}), "deny"),
-        ([rule("escalate", values={"role:amount": {"equals": 7, "minimum": 5}}), rule("allow", tool=["post"])], call("post", {"channel": "C", "text": "x", "amount": "1"}), "deny"),
-        ([rule("escalate", values={"role:outbound-content": {"maxLength": 9}}), rule("allow", tool=["post"])], call("post", {"channel": "C", "text": 5}), "deny"),
-        ([rule("escalate", values={"role:outbound-content": {"matches": "x*"}}), rule("allow", tool=["post"])], call("post", {"channel": "C", "text": "x" * 5_000}), "deny"),
-        ([rule("allow", tool=["post"], values={"arg:text": {"matches": "x*"}})], call("post", {"channel": "C", "text": "x" * 5_000}), "deny"),
-        ([rule("allow", tool=["post"], values={"arg:amount": {"equals": 1}})], call("post", {"channel": "C", "text": "x", "amount": True}), "deny"),
-        ([rule("allow", tool=["post"], values={"arg:amount": {"equals": 1}})], call("post", {"channel": "C", "text": "x", "amount": 1.0}), "allow"),
-        ([rule("allow", tool=["post"], values={"arg:amount": {"in": [1, "1"]}})], call("post", {"channel": "C", "text": "x", "amount": "1"}), "allow"),
-        ([rule("allow", tool=["post"], values={"arg:amount": {"in": [1, 2], "equals": 2}})], call("post", {"channel": "C", "text": "x", "amount": 1}), "deny"),
+        (
+            [rule("allow", tool=["post"], values={"role:amount": {"maximum": 10}})],
+            call("post", {"channel": "C", "text": "x", "amount": 10}),
+            "deny",
+        ),
+        (
+            [rule("allow", tool=["post"], values={"arg:amount": {"maximum": 10}})],
+            call("post", {"channel": "C", "text": "x", "amount": 10}),
+            "allow",
+        ),
+        (
+            [rule("allow", tool=["post"], values={"arg:amount": {"maximum": 10}})],
+            call("post", {"channel": "C", "text": "x", "amount": 10.5}),
+            "deny",
+        ),
+        (
+            [rule("allow", tool=["post"], values={"arg:amount": {"maximum": 10}})],
+            call("post", {"channel": "C", "text": "x", "amount": "9"}),
+            "deny",
+        ),
+        (
+            [rule("allow", tool=["post"], values={"arg:amount": {"maximum": 10}})],
+            call("post", {"channel": "C", "text": "x", "amount": True}),
+            "deny",
+        ),
+        (
+            [rule("allow", tool=["post"], values={"arg:amount": {"minimum": 5}})],
+            call("post", {"channel": "C", "text": "x", "amount": 5}),
+            "allow",
+        ),
+        (
+            [rule("allow", tool=["post"], values={"arg:amount": {"minimum": 5}})],
+            call("post", {"channel": "C", "text": "x", "amount": 4}),
+            "deny",
+        ),
+        (
+            [rule("deny", values={"role:amount": {"minimum": 100}}), rule("allow", tool=["post"])],
+            call("post", {"channel": "C", "text": "x", "amount": "1000"}),
+            "deny",
+        ),
+        (
+            [rule("escalate", values={"role:amount": {"minimum": 100}}), rule("allow", tool=["post"])],
+            call("post", {"channel": "C", "text": "x", "amount": "1"}),
+            "deny",
+        ),
+        (
+            [rule("escalate", values={"role:amount": {"minimum": 100}}), rule("allow", tool=["post"])],
+            call("post", {"channel": "C", "text": "x", "amount": [500, "1"]}),
+            "deny",
+        ),
+        (
+            [rule("escalate", values={"role:amount": {"minimum": 100}}, tool=["other"]), rule("allow", tool=["post"])],
+            call("post", {"channel": "C", "text": "x", "amount": "1"}),
+            "allow",
+        ),
+        (
+            [
+                rule("escalate", values={"role:amount": {"minimum": 100}, "role:channel": {"equals": "D"}}),
+                rule("allow", tool=["post"]),
+            ],
+            call("post", {"channel": "C", "text": "x", "amount": "1"}),
+            "allow",
+        ),
+        (
+            [
+                rule("escalate", values={"role:amount": {"minimum": 100}, "role:channel": {"equals": "C"}}),
+                rule("allow", tool=["post"]),
+            ],
+            call("post", {"channel": "C", "text": "x", "amount": "1"}),
+            "deny",
+        ),
+        (
+            [rule("escalate", values={"role:amount": {"equals": 7, "minimum": 5}}), rule("allow", tool=["post"])],
+            call("post", {"channel": "C", "text": "x", "amount": "1"}),
+            "deny",
+        ),
+        (
+            [rule("escalate", values={"role:outbound-content": {"maxLength": 9}}), rule("allow", tool=["post"])],
+            call("post", {"channel": "C", "text": 5}),
+            "deny",
+        ),
+        (
+            [rule("escalate", values={"role:outbound-content": {"matches": "x*"}}), rule("allow", tool=["post"])],
+            call("post", {"channel": "C", "text": "x" * 5_000}),
+            "deny",
+        ),
+        (
+            [rule("allow", tool=["post"], values={"arg:text": {"matches": "x*"}})],
+            call("post", {"channel": "C", "text": "x" * 5_000}),
+            "deny",
+        ),
+        (
+            [rule("allow", tool=["post"], values={"arg:amount": {"equals": 1}})],
+            call("post", {"channel": "C", "text": "x", "amount": True}),
+            "deny",
+        ),
+        (
+            [rule("allow", tool=["post"], values={"arg:amount": {"equals": 1}})],
+            call("post", {"channel": "C", "text": "x", "amount": 1.0}),
+            "allow",
+        ),
+        (
+            [rule("allow", tool=["post"], values={"arg:amount": {"in": [1, "1"]}})],
+            call("post", {"channel": "C", "text": "x", "amount": "1"}),
+            "allow",
+        ),
+        (
+            [rule("allow", tool=["post"], values={"arg:amount": {"in": [1, 2], "equals": 2}})],
+            call("post", {"channel": "C", "text": "x", "amount": 1}),
+            "deny",
+        ),
         # domains
-        ([rule("allow", domains={"roles": ["fetch-url"], "allowed": ["example.com"]})], call("fetch", {"url": "https://example.com/"}), "allow"),
-        ([rule("allow", domains={"roles": ["fetch-url"], "allowed": ["example.com"]})], call("fetch", {"url": "https://a.example.com/"}), "deny"),
-        ([rule("allow", domains={"roles": ["fetch-url"], "allowed": ["*.example.com"]})], call("fetch", {"url": "https://a.b.example.com/"}), "allow"),
-        ([rule("allow", domains={"roles": ["fetch-url"], "allowed": ["*.example.com"]})], call("fetch", {"url": "https://example.com/"}), "deny"),
-        ([rule("allow", domains={"roles": ["fetch-url"], "allowed": ["*.example.com"]})], call("fetch", {"url": "https://badexample.com/"}), "deny"),
-        ([rule("allow", domains={"roles": ["recipient"], "allowed": ["x.example"]})], call("send", {"to": "ann@x.example"}), "allow"),
-        ([rule("allow", domains={"roles": ["recipient"], "allowed": ["x.example"]})], call("send", {"to": "ann"}), "deny"),
+        (
+            [rule("allow", domains={"roles": ["fetch-url"], "allowed": ["example.com"]})],
+            call("fetch", {"url": "https://example.com/"}),
+            "allow",
+        ),
+        (
+            [rule("allow", domains={"roles": ["fetch-url"], "allowed": ["example.com"]})],
+            call("fetch", {"url": "https://a.example.com/"}),
+            "deny",
+        ),
+        (
+            [rule("allow", domains={"roles": ["fetch-url"], "allowed": ["*.example.com"]})],
+            call("fetch", {"url": "https://a.b.example.com/"}),
+            "allow",
+        ),
+        (
+            [rule("allow", domains={"roles": ["fetch-url"], "allowed": ["*.example.com"]})],
+            call("fetch", {"url": "https://example.com/"}),
+            "deny",
+        ),
+        (
+            [rule("allow", domains={"roles": ["fetch-url"], "allowed": ["*.example.com"]})],
+            call("fetch", {"url": "https://badexample.com/"}),
+            "deny",
+        ),
+        (
+            [rule("allow", domains={"roles": ["recipient"], "allowed": ["x.example"]})],
+            call("send", {"to": "ann@x.example"}),
+            "allow",
+        ),
+        (
+            [rule("allow", domains={"roles": ["recipient"], "allowed": ["x.example"]})],
+            call("send", {"to": "ann"}),
+            "deny",
+        ),
         ([rule("allow", tool=["fetch"])], call("fetch", {"url": "http://10.0.0.1/"}), "deny"),
-        ([rule("allow", domains={"roles": ["fetch-url"], "allowed": ["10.0.0.1"]})], call("fetch", {"url": "http://10.0.0.1/"}), "allow"),
-        ([rule("deny", domains={"roles": ["fetch-url"], "allowed": ["10.0.0.1"]}), rule("allow", tool=["fetch"])], call("fetch", {"url": "http://10.0.0.1/"}), "deny"),
-        ([rule("allow", domains={"roles": ["fetch-url"], "allowed": ["@hosts"]})], call("fetch", {"url": "http://10.0.0.9/"}), "deny"),
-        ([rule("allow", domains={"roles": ["fetch-url"], "allowed": ["@hosts"]})], call("fetch", {"url": "http://ok.example/"}), "allow"),
-        ([rule("allow", domains={"roles": ["fetch-url"], "allowed": ["169.254.169.254"]})], call("fetch", {"url": "http://169.254.169.254/"}), "deny"),
+        (
+            [rule("allow", domains={"roles": ["fetch-url"], "allowed": ["10.0.0.1"]})],
+            call("fetch", {"url": "http://10.0.0.1/"}),
+            "allow",
+        ),
+        (
+            [rule("deny", domains={"roles": ["fetch-url"], "allowed": ["10.0.0.1"]}), rule("allow", tool=["fetch"])],
+            call("fetch", {"url": "http://10.0.0.1/"}),
+            "deny",
+        ),
+        (
+            [rule("allow", domains={"roles": ["fetch-url"], "allowed": ["@hosts"]})],
+            call("fetch", {"url": "http://10.0.0.9/"}),
+            "deny",
+        ),
+        (
+            [rule("allow", domains={"roles": ["fetch-url"], "allowed": ["@hosts"]})],
+            call("fetch", {"url": "http://ok.example/"}),
+            "allow",
+        ),
+        (
+            [rule("allow", domains={"roles": ["fetch-url"], "allowed": ["169.254.169.254"]})],
+            call("fetch", {"url": "http://169.254.169.254/"}),
+            "deny",
+        ),
         ([rule("allow", tool=["fetch"])], call("fetch", {"url": "https://\u0430pple.com/"}), "escalate"),
         # commands
         ([rule("allow", values={"role:command": {"in": ["ls", "pwd"]}})], call("run", {"command": "ls"}), "allow"),
         ([rule("allow", values={"role:command": {"in": ["ls", "pwd"]}})], call("run", {"command": "ls; pwd"}), "deny"),
         ([rule("allow", values={"role:command": {"matches": "ls.*"}})], call("run", {"command": "ls\nrm x"}), "deny"),
-        ([rule("deny", values={"role:command": {"matches": "sudo.*"}}), rule("escalate", tool=["run"])], call("run", {"command": "ls; sudo x"}), "deny"),
-        ([rule("deny", values={"role:command": {"matches": "sudo.*"}}), rule("escalate", tool=["run"])], call("run", {"command": "ls; pwd"}), "escalate"),
-        ([rule("deny", values={"role:command": {"matches": "sudo.*"}}), rule("escalate", tool=["run"])], call("run", {"command": "ls $(x)"}), "deny"),
-        ([rule("deny", values={"role:command": {"equals": "rm"}}), rule("escalate", tool=["run"])], call("run", {"command": "ls; rm"}), "deny"),
-        ([rule("deny", values={"role:command": {"equals": "a;b"}}), rule("allow", tool=["run"])], call("run", {"command": "a;b"}), "deny"),
+        (
+            [rule("deny", values={"role:command": {"matches": "sudo.*"}}), rule("escalate", tool=["run"])],
+            call("run", {"command": "ls; sudo x"}),
+            "deny",
+        ),
+        (
+            [rule("deny", values={"role:command": {"matches": "sudo.*"}}), rule("escalate", tool=["run"])],
+            call("run", {"command": "ls; pwd"}),
+            "escalate",
+        ),
+        (
+            [rule("deny", values={"role:command": {"matches": "sudo.*"}}), rule("escalate", tool=["run"])],
+            call("run", {"command": "ls $(x)"}),
+            "deny",
+        ),
+        (
+            [rule("deny", values={"role:command": {"equals": "rm"}}), rule("escalate", tool=["run"])],
+            call("run", {"command": "ls; rm"}),
+            "deny",
+        ),
+        (
+            [rule("deny", values={"role:command": {"equals": "a;b"}}), rule("allow", tool=["run"])],
+            call("run", {"command": "a;b"}),
+            "deny",
+        ),
         ([rule("allow", tool=["run"])], call("run", {"command": "ls; rm x"}), "allow"),
         ([rule("allow", values={"role:command": {"maxItems": 1}})], call("run", {"command": "ls; rm x"}), "deny"),
         # containment
@@ -159,18 +464,38 @@ def to(*people: str) -> dict[str, Any]:
         ([rule("escalate", elsewhere=True)], call("read", {"path": "{root}/out"}), "escalate"),
         ([rule("escalate", elsewhere=True)], call("delete", {"path": "{box}/x"}), "escalate"),
         ([rule("escalate")], call("read", {"path": "{box}/x"}), "escalate"),
-        ([rule("deny", paths={"roles": ["read-path"], "within": "{box}/secret"})], call("read", {"path": "{box}/secret/x"}), "deny"),
-        ([rule("deny", paths={"roles": ["read-path"], "within": "{box}/secret"})], call("read", {"path": "{box}/secret2"}), "allow"),
+        (
+            [rule("deny", paths={"roles": ["read-path"], "within": "{box}/secret"})],
+            call("read", {"path": "{box}/secret/x"}),
+            "deny",
+        ),
+        (
+            [rule("deny", paths={"roles": ["read-path"], "within": "{box}/secret"})],
+            call("read", {"path": "{box}/secret2"}),
+            "allow",
+        ),
         ([], call("read_many", {"paths": ["{box}/a", "{root}/out"]}), "deny"),
         # unanswered
         ([rule("escalate", assess={"question": "?"}), rule("allow", tool=["plain"])], call("plain", {}), "escalate"),
         ([rule("escalate", assess={"question": "?"}), rule("deny", tool=["plain"])], call("plain", {}), "deny"),
         ([rule("escalate", assess={"question": "?"})], call("plain", {}), "deny"),
         ([rule("deny", assess={"question": "?"}), rule("allow", tool=["plain"])], call("plain", {}), "deny"),
-        ([rule("escalate", assess={"question": "?"}, tool=["other"]), rule("allow", tool=["plain"])], call("plain", {}), "allow"),
+        (
+            [rule("escalate", assess={"question": "?"}, tool=["other"]), rule("allow", tool=["plain"])],
+            call("plain", {}),
+            "allow",
+        ),
         ([rule("escalate", assess={"question": "?"})], call("read", {"path": "{box}/x"}), "escalate"),
-        ([rule("allow", origin={"roles": ["recipient"], "from": "person"}), rule("escalate", tool=["send"])], call("send", {"to": "bob"}), "escalate"),
-        ([rule("deny", origin={"roles": ["recipient"], "from": ["result"]}), rule("allow", tool=["send"])], call("send", {"to": "bob"}), "deny"),
+        (
+            [rule("allow", origin={"roles": ["recipient"], "from": "person"}), rule("escalate", tool=["send"])],
+            call("send", {"to": "bob"}),
+            "escalate",
+        ),
+        (
+            [rule("deny", origin={"roles": ["recipient"], "from": ["result"]}), rule("allow", tool=["send"])],
+            call("send", {"to": "bob"}),
+            "deny",
+        ),
     ],
 )
 def test_decisions(place: Place, rules: Any, request_: Any, expected: str) -> None:
@@ -181,7 +506,11 @@ def test_decisions(place: Place, rules: Any, request_: Any, expected: str) -> No
 
 
 def test_the_stage_and_code_tell_where_it_was_decided(place: Place) -> None:
-    rules = [rule("allow", "may", tool=["info"]), rule("deny", "never", roles=["delete-path"]), rule("escalate", "ask", roles=["read-path"])]
+    rules = [
+        rule("allow", "may", tool=["info"]),
+        rule("deny", "never", roles=["delete-path"]),
+        rule("escalate", "ask", roles=["read-path"]),
+    ]
     loaded = place.load(rules, FILE_TOOLS)
     found = {
         name: (d.outcome.word, d.stage.value, d.code, d.rule)
@@ -204,7 +533,11 @@ def test_the_stage_and_code_tell_where_it_was_decided(place: Place) -> None:
         "unknown": ("deny", "invariants", "tool_unknown", None),
         "other": ("deny", "invariants", "tool_unknown", None),
     }
-    assert decide(loaded, call("move", {"source": "x", "destination": "y"})).roles == ("read-path", "delete-path", "write-path")
+    assert decide(loaded, call("move", {"source": "x", "destination": "y"})).roles == (
+        "read-path",
+        "delete-path",
+        "write-path",
+    )
 
 
 def test_evaluate_itself_denies_what_it_does_not_know(place: Place) -> None:
@@ -214,7 +547,10 @@ def test_evaluate_itself_denies_what_it_does_not_know(place: Place) -> None:
     stranger = place.load([rule("allow", tool=["*"])], [PLAIN])
     assert evaluate(judged.call, stranger.policy, Facts(NOW)).code == "tool_unknown"
     drifted = {**FILE_TOOLS[-1], "pin": "sha256:0"}
-    assert evaluate(judged.call, place.load([rule("allow", tool=["*"])], [drifted]).policy, Facts(NOW)).code == "tool_drift"
+    assert (
+        evaluate(judged.call, place.load([rule("allow", tool=["*"])], [drifted]).policy, Facts(NOW)).code
+        == "tool_drift"
+    )
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,9 @@ def test_forty_links_are_followed_and_the_next_is_refused() -> None:
     assert refusal(walk, "/a", None, a="/b", b="/a").code == "path_loop"
 
 
-@pytest.mark.parametrize("error", [PermissionError(errno.EACCES, "Permission denied"), OSError(errno.EIO, "I/O"), ValueError("x")])
+@pytest.mark.parametrize(
+    "error", [PermissionError(errno.EACCES, "Permission denied"), OSError(errno.EIO, "I/O"), ValueError("x")]
+)
 def test_what_cannot_be_examined_is_refused(error: Exception) -> None:
     assert refusal(walk, "/d/x", None, d=error).code == "path_unreadable"
 
@@ -231,7 +233,14 @@ def test_a_string_that_is_no_path_is_read_by_its_letters() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [".IronCurtain", ".\u0130roncurta\u0131n".replace("\u0131", "i"), ".iron\u200bcurtain", ".\uff49roncurtain", ".ironcurta\u00efn"]
+    "name",
+    [
+        ".IronCurtain",
+        ".\u0130roncurta\u0131n".replace("\u0131", "i"),
+        ".iron\u200bcurtain",
+        ".\uff49roncurtain",
+        ".ironcurta\u00efn",
+    ],
 )
 def test_look_alike_names_fold_together(name: str) -> None:
     assert fold(name) == ".ironcurtain"
@@ -243,7 +252,9 @@ def test_other_names_do_not() -> None:
     assert fold("ironcurtain") != fold("ironcurtains")
 
 
-@pytest.mark.parametrize("text", ["-", "--x", "\u2010x", "\u2013x", "\u2014", "\u2212x", "\uff0dx", "\ufe63x", "\u00adx"])
+@pytest.mark.parametrize(
+    "text", ["-", "--x", "\u2010x", "\u2013x", "\u2014", "\u2212x", "\uff0dx", "\ufe63x", "\u00adx"]
+)
 def test_dashes_of_any_kind_look_like_flags(text: str) -> None:
     assert looks_like_flag(text)
     assert not looks_like_flag("x" + text)
@@ -291,7 +302,9 @@ def test_an_address_that_is_not_public_is_known_as_private(text: str) -> None:
     assert resolve_host(text).private
 
 
-@pytest.mark.parametrize("text", ["8.8.8.8", "1.1.1.1", "[2606:4700::1111]", "example.com", "localhost.example", "172.32.0.1", "100.128.0.1"])
+@pytest.mark.parametrize(
+    "text", ["8.8.8.8", "1.1.1.1", "[2606:4700::1111]", "example.com", "localhost.example", "172.32.0.1", "100.128.0.1"]
+)
 def test_a_public_one_is_not(text: str) -> None:
     assert not resolve_host(text).private
     assert not resolve_host(text).metadata
@@ -306,7 +319,13 @@ def test_a_metadata_service_is_known_by_any_name(text: str) -> None:
 
 
 def test_every_answer_of_a_lookup_counts() -> None:
-    answers = {"good.example": ["8.8.8.8"], "mixed.example": ["8.8.8.8", "10.0.0.1"], "meta.example": ["169.254.169.254"], "hidden.example": ["::ffff:127.0.0.1"], "odd.example": ["127.1"]}
+    answers = {
+        "good.example": ["8.8.8.8"],
+        "mixed.example": ["8.8.8.8", "10.0.0.1"],
+        "meta.example": ["169.254.169.254"],
+        "hidden.example": ["::ffff:127.0.0.1"],
+        "odd.example": ["127.1"],
+    }
 
     def lookup(name: str) -> list[str]:
         if name == "gone.example":
@@ -425,7 +444,15 @@ def test_a_plain_command_is_plain(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "parts"),
-    [("ls; rm x", ("ls", "rm x")), ("a&&b||c", ("a", "b", "c")), ("a | b", ("a", "b")), ("a\nb", ("a", "b")), ("a;", ("a",)), (";a", ("a",)), ("a\u2028b", ("a", "b"))],
+    [
+        ("ls; rm x", ("ls", "rm x")),
+        ("a&&b||c", ("a", "b", "c")),
+        ("a | b", ("a", "b")),
+        ("a\nb", ("a", "b")),
+        ("a;", ("a",)),
+        (";a", ("a",)),
+        ("a\u2028b", ("a", "b")),
+    ],
 )
 def test_a_chain_of_commands_is_taken_apart(text: str, parts: tuple[str, ...]) -> None:
     command = resolve_command(text)
@@ -452,20 +479,66 @@ ANYTHING = [{"name": "all", "if": {"server": ["fs"]}, "then": "allow"}]
 def test_the_canonical_form_is_what_is_forwarded(place: Place) -> None:
     place.file("out/real.txt")
     place.link("box/link", "{root}/out/real.txt")
-    loaded = place.load(ANYTHING, [tool("t", {"path": ["read-path"], "url": ["fetch-url"], "to": ["recipient"], "where": ["channel"], "note": ["none"]})])
-    judged = judge(loaded, call("t", {"path": "link", "url": "HTTPS://Example.com:443/a/../b", "to": "Bob <BOB@x.example>, ann", "where": " C1 ", "note": " as is "}))
+    loaded = place.load(
+        ANYTHING,
+        [
+            tool(
+                "t",
+                {
+                    "path": ["read-path"],
+                    "url": ["fetch-url"],
+                    "to": ["recipient"],
+                    "where": ["channel"],
+                    "note": ["none"],
+                },
+            )
+        ],
+    )
+    judged = judge(
+        loaded,
+        call(
+            "t",
+            {
+                "path": "link",
+                "url": "HTTPS://Example.com:443/a/../b",
+                "to": "Bob <BOB@x.example>, ann",
+                "where": " C1 ",
+                "note": " as is ",
+            },
+        ),
+    )
     assert judged.call is not None
-    assert judged.call.arguments == {"path": f"{place.root}/out/real.txt", "url": "https://example.com/b", "to": "bob@x.example, ann", "where": "C1", "note": " as is "}
+    assert judged.call.arguments == {
+        "path": f"{place.root}/out/real.txt",
+        "url": "https://example.com/b",
+        "to": "bob@x.example, ann",
+        "where": "C1",
+        "note": " as is ",
+    }
 
 
 def test_a_list_keeps_its_shape(place: Place) -> None:
-    loaded = place.load(ANYTHING, [tool("t", {"files[].path": ["read-path"], "files[].note": ["none"], "more": ["write-path"], "o.p": ["read-path"]})])
+    loaded = place.load(
+        ANYTHING,
+        [
+            tool(
+                "t",
+                {"files[].path": ["read-path"], "files[].note": ["none"], "more": ["write-path"], "o.p": ["read-path"]},
+            )
+        ],
+    )
     arguments = {"files": [{"path": "a", "note": "x"}, {"path": "b"}], "more": [["c"], "d"], "o": {"p": "e"}}
     judged = judge(loaded, call("t", arguments))
     assert judged.call is not None
     box = place.sandbox
-    assert judged.call.arguments == {"files": [{"path": f"{box}/a", "note": "x"}, {"path": f"{box}/b"}], "more": [[f"{box}/c"], f"{box}/d"], "o": {"p": f"{box}/e"}}
-    assert [(item.role, item.leaf) for item in judged.call.values] == [("read-path", "files[].path")] * 2 + [("write-path", "more")] * 2 + [("read-path", "o.p")]
+    assert judged.call.arguments == {
+        "files": [{"path": f"{box}/a", "note": "x"}, {"path": f"{box}/b"}],
+        "more": [[f"{box}/c"], f"{box}/d"],
+        "o": {"p": f"{box}/e"},
+    }
+    assert [(item.role, item.leaf) for item in judged.call.values] == [("read-path", "files[].path")] * 2 + [
+        ("write-path", "more")
+    ] * 2 + [("read-path", "o.p")]
 
 
 @pytest.mark.parametrize(
@@ -488,7 +561,7 @@ def _loose(args: dict[str, Any]) -> dict[str, Any]:
     root: dict[str, Any] = {"properties": {}}
     for leaf in args:
         name, _, member = leaf.partition(".")
-        node = {"properties": {member: {}}} if member else {}
+        node: dict[str, Any] = {"properties": {member: {}}} if member else {}
         root["properties"][name.removesuffix("[]")] = {"items": node} if name.endswith("[]") else node
     return root
 
@@ -531,7 +604,11 @@ def test_emptiness(place: Place, entry: Any, required: Any, arguments: Any, clai
 
 def test_an_element_that_lacks_the_leaf_counts(place: Place) -> None:
     loaded = place.load(ANYTHING, [tool("t", {"l[].c": ["channel"], "l[].n": ["none"]})])
-    for arguments, claims in (({"l": [{"c": "C1"}, {"n": 1}]}, ["C1", "(left out)"]), ({"l": []}, ["(left out)"]), ({}, ["(left out)"])):
+    for arguments, claims in (
+        ({"l": [{"c": "C1"}, {"n": 1}]}, ["C1", "(left out)"]),
+        ({"l": []}, ["(left out)"]),
+        ({}, ["(left out)"]),
+    ):
         judged = judge(loaded, call("t", arguments))
         assert judged.call is not None
         assert [str(item.value) for item in judged.call.values] == claims
@@ -555,14 +632,21 @@ MODES = {
         ({"op": 1}, {"read-path", "delete-path", "write-path"}), ({"op": 1, "force": 1}, {"read-path", "delete-path", "write-path"}), ({"op": "LIST"}, {"read-path", "delete-path", "write-path"}), ({"op": "other"}, {"read-path", "delete-path", "write-path"}), ({}, {"read-path", "delete-path", "write-path"}), ({"op": ["list"]}, {"read-path", "delete-path", "write-path"}),
     ],
 )  # fmt: skip
-def test_a_sibling_selects_the_mode_and_an_unknown_one_selects_all(place: Place, arguments: Any, roles: set[str]) -> None:
+def test_a_sibling_selects_the_mode_and_an_unknown_one_selects_all(
+    place: Place, arguments: Any, roles: set[str]
+) -> None:
     judged = judge(place.load(ANYTHING, [tool("t", MODES)]), call("t", {"p": "x", **arguments}))
     assert judged.call is not None
     assert {item.role for item in judged.call.values} == roles
 
 
 @pytest.mark.parametrize(
-    ("value", "role", "canonical"), [("https://example.com/a", "fetch-url", "https://example.com/a"), ("notes.txt", "read-path", "{box}/notes.txt"), ("/x/y", "read-path", "/x/y")]
+    ("value", "role", "canonical"),
+    [
+        ("https://example.com/a", "fetch-url", "https://example.com/a"),
+        ("notes.txt", "read-path", "{box}/notes.txt"),
+        ("/x/y", "read-path", "/x/y"),
+    ],
 )
 def test_a_url_or_path_is_what_it_looks_like(place: Place, value: str, role: str, canonical: str) -> None:
     judged = judge(place.load(ANYTHING, [tool("t", {"w": ["fetch-url", "read-path"]})]), call("t", {"w": value}))
@@ -578,7 +662,9 @@ def test_a_url_or_path_is_what_it_looks_like(place: Place, value: str, role: str
         ("/* a comment */", False), ("/etc/hosts", False), ("~/notes", False), ("...", False), ("~/.ironcurtain/sandbox/x", False), ("see {home}/.ironcurtain/x", False), ("~", False), ("/", False), ("~other/x", False),
     ],
 )  # fmt: skip
-def test_stray_strings_are_compared_with_what_is_protected_and_never_rewritten(place: Place, text: str, denied: bool) -> None:
+def test_stray_strings_are_compared_with_what_is_protected_and_never_rewritten(
+    place: Place, text: str, denied: bool
+) -> None:
     place.link("box/to-home", "{home}")
     text = place.fill(text)
     loaded = place.load(ANYTHING, [tool("t", {"note": ["none"], "free": ["none"]})])
@@ -590,7 +676,9 @@ def test_stray_strings_are_compared_with_what_is_protected_and_never_rewritten(p
 
 
 def test_a_stray_without_a_base_starts_at_the_owners_home(place: Place) -> None:
-    loaded = place.load([{"name": "all", "if": {"server": ["net"]}, "then": "allow"}], [tool("t", {"note": ["none"]}, server="net")])
+    loaded = place.load(
+        [{"name": "all", "if": {"server": ["net"]}, "then": "allow"}], [tool("t", {"note": ["none"]}, server="net")]
+    )
     assert decide(loaded, call("t", {"note": "./.ironcurtain/x"}, "net")).outcome.word == "deny"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 import tracemalloc
@@ -108,10 +109,8 @@ def test_values_are_bounded_to_the_comma() -> None:
 def test_hostile_text_is_refused_or_read_in_bounded_time_and_memory(data: bytes) -> None:
     tracemalloc.start()
     start = time.process_time()
-    try:
+    with contextlib.suppress(Refusal):
         strict_json.loads(data)
-    except Refusal:
-        pass
     took, (_, peak) = time.process_time() - start, tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 120_000_000
@@ -188,7 +187,7 @@ def test_required_means_all_the_way() -> None:
 
 
 def test_a_leaf_that_one_branch_requires_is_required() -> None:
-    branch = {"properties": {"x": {}}, "required": ["x"]}
+    branch: dict[str, Any] = {"properties": {"x": {}}, "required": ["x"]}
     made = schema.admit({"inputSchema": {"anyOf": [branch, {"properties": {"x": {}}}]}})
     assert made.leaves["x"].required
 
@@ -202,7 +201,7 @@ def test_defaults_are_filled_in_at_every_depth_and_nowhere_else() -> None:
         null={"type": "string", "default": None},
     )
     assert made.fill_defaults({}) == {"mode": "list"}
-    given = {"mode": "x", "nested": {}, "items": [{}, {"on": False}]}
+    given: dict[str, Any] = {"mode": "x", "nested": {}, "items": [{}, {"on": False}]}
     assert made.fill_defaults(given) == {"mode": "x", "nested": {"deep": 7}, "items": [{"on": True}, {"on": False}]}
     assert given == {"mode": "x", "nested": {}, "items": [{}, {"on": False}]}, "the call itself is not changed"
 
@@ -223,8 +222,20 @@ def test_a_default_is_never_shared_between_calls() -> None:
         ({"$ref": "file:///etc/passwd"}, "outside"),
         ({"$ref": "#"}, "itself"),
         ({"properties": {"a": {"$ref": "#/properties/a"}}}, "itself"),
-        ({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "properties": {"x": {"$ref": "#/$defs/a"}}}, "itself"),
-        ({"$defs": {"t": {"properties": {"child": {"$ref": "#/$defs/t"}}}}, "properties": {"x": {"$ref": "#/$defs/t"}}}, "itself"),
+        (
+            {
+                "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
+                "properties": {"x": {"$ref": "#/$defs/a"}},
+            },
+            "itself",
+        ),
+        (
+            {
+                "$defs": {"t": {"properties": {"child": {"$ref": "#/$defs/t"}}}},
+                "properties": {"x": {"$ref": "#/$defs/t"}},
+            },
+            "itself",
+        ),
         ({"properties": {"x": {"$ref": "#/$defs/none"}}}, "does not have"),
         ({"$defs": {"n": 5}, "properties": {"x": {"$ref": "#/$defs/n"}}}, "no schema"),
         ({"$dynamicRef": "#x"}, "$dynamicRef"),

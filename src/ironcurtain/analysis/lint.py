@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING
 
 from ironcurtain.engine.chain import may_apply, name_is_listed, reads_only
 from ironcurtain.model.decision import Outcome
-from ironcurtain.model.policy import Conditions
 from ironcurtain.wire.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ironcurtain.artifacts.policy import Loaded
-    from ironcurtain.model.policy import DomainTest, ListTest, PathTest, Rule, Shape, Tool
+    from ironcurtain.model.policy import Conditions, DomainTest, ListTest, PathTest, Rule, Shape, Tool
 
 
 @dataclass(frozen=True, slots=True)

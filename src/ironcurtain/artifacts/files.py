@@ -27,7 +27,7 @@ def require_ours(path: Path) -> None:
 
 
 def _open_ours(path: Path) -> BinaryIO:
-    _check_owner(os.stat(path.parent) if path.parent.is_dir() else None, path.parent)
+    _check_owner(path.parent.stat() if path.parent.is_dir() else None, path.parent)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:

@@ -103,12 +103,13 @@ class Item:
     def time(self) -> float:
         """A UTC time, in seconds since the epoch."""
         text = self.text()
-        if _TIME.fullmatch(text):
-            try:
-                return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
-            except ValueError:
-                pass  # a month 13, say: refused below like any other bad time
-        self.fail(f"not a UTC time: {quote(text)}", "write 2026-11-15T08:00:00Z")
+        try:
+            moment = datetime.fromisoformat(text) if _TIME.fullmatch(text) else None
+        except ValueError:  # a month 13, say
+            moment = None
+        if moment is None:
+            self.fail(f"not a UTC time: {quote(text)}", "write 2026-11-15T08:00:00Z")
+        return moment.replace(tzinfo=UTC).timestamp()
 
     def _object(self) -> dict[str, Json]:
         if not isinstance(self.value, dict):

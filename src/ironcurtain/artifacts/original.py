@@ -1,10 +1,10 @@
 """Brings in files of the original project: converted, pinned, verified.
 
-Its annotations are `{toolName, serverName, comment?, effect?, sideEffects, args: {name: [roles]}}`, its rules the same language
-without lists, values and assessments (an early draft also matched on `effect`), its scenarios the same as ours. What it
-does not have is added: tool definitions from a saved catalogue, or from those we ship, or written from the annotation;
-the setup; versions. An argument that its schema has and the annotation lacks has no role there. It gets `none` here,
-unless its name or default looks like a path or an address: then the import stops and names it.
+Its annotations are `{toolName, serverName, comment?, effect?, sideEffects, args: {name: [roles]}}`, its rules the same
+language without lists, values and assessments (an early draft also matched on `effect`), its scenarios the same as
+ours. What it does not have is added: tool definitions from a saved catalogue, from those we ship, or written from the
+annotation; the setup; versions. An argument that its schema has and the annotation lacks has no role there. It gets
+`none` here, unless its name looks like a path or an address: then the import stops and names it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Imported:
     notes: tuple[str, ...]
 
 
-def import_original(  # noqa: PLR0913 - one argument for each option of the command
+def import_original(
     source: Path, target: Path, sandbox: Path, catalogues: Sequence[str], around: Surroundings, *, replace: bool
 ) -> Imported:
     """Convert the files of a directory into a policy directory and verify it there."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.artifacts.annotations import Schemas, read_annotations
@@ -26,6 +25,7 @@ from ironcurtain.wire import strict_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from ironcurtain.model.call import Json
     from ironcurtain.model.policy import TaskPolicy
@@ -47,7 +47,7 @@ class Surroundings:
     home: Path
     """IronCurtain's own home."""
     now: float
-    access: Access = Access()
+    access: Access = field(default_factory=Access)
     config: Path | None = None
     lookup: Lookup | None = None
 

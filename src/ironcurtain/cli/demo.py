@@ -1,4 +1,4 @@
-"""`ironcurtain demo`: the default policy at work, and a handful of attacks on it. Real engine, real files, real links."""
+"""`ironcurtain demo`: the default policy at work, and a handful of attacks on it. Real engine, real files and links."""
 
 from __future__ import annotations
 

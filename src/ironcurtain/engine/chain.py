@@ -1,9 +1,9 @@
 """Finds the rules that can matter to a claim without looking at the others.
 
 When a policy loads, the rules are sorted for each tool and role: those that can never apply are left out, and the rest
-stand under the directory, host suffix or value their first condition asks for. A call then probes the ancestors of its path,
-the suffixes of its host or the value itself, and looks only at what it finds there. The cost of a decision follows the
-depth of a path, not the number of rules.
+stand under the directory, host suffix or value their first condition asks for. A call then probes the ancestors of its
+path, the suffixes of its host or the value itself, and looks only at what it finds there. The cost of a decision
+follows the depth of a path, not the number of rules.
 
 INVARIANT: leaving a rule out here never changes a decision: it could not have matched.
 """

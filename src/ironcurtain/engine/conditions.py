@@ -1,8 +1,8 @@
 """Whether the conditions of a rule hold for a claim.
 
-One reading for every condition on values: it looks at the claim's own values if the claim has a role it speaks of, else at all
-values of its roles in the call. In an allow there must be one and all must pass; in a deny or escalate one is enough. What cannot
-be known fails in an allow; see `_holds`.
+One reading for every condition on values: it looks at the claim's own values if the claim has a role it speaks of, else
+at all values of its roles in the call. In an allow there must be one and all must pass; in a deny or escalate one is
+enough. What cannot be known fails in an allow; see `_holds`.
 """
 
 from __future__ import annotations
@@ -102,7 +102,8 @@ def _holds(test: Test, value: Value, *, allowing: bool) -> bool:
     if isinstance(value, Command) and not value.plain:
         if allowing:
             return False
-        return value.unreadable or any([_is(test, part, allowing=False) for part in (value.text, *value.parts)])
+        results = [_is(test, part, allowing=False) for part in (value.text, *value.parts)]  # all, for their errors
+        return value.unreadable or any(results)
     return _is(test, value, allowing=allowing)
 
 

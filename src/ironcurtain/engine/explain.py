@@ -1,6 +1,6 @@
 """Tells how a decision came about: what each rule said of each claim, which rules mattered, and what would be allowed.
 
-Slow on purpose: it asks every rule, where `chain` asks only those that can matter. A test holds the two against each other.
+Slow on purpose: it asks every rule, where `chain` asks only those that can matter. A test holds the two together.
 """
 
 from __future__ import annotations

@@ -226,9 +226,8 @@ class _Parser:
     def _atom(self) -> _Node:
         char = self._take()
         if char == "(":
-            if self.rest.startswith("?"):
-                if self._take(2) != "?:":
-                    raise PatternError("a group of a kind it does not know")
+            if self.rest.startswith("?") and self._take(2) != "?:":
+                raise PatternError("a group of a kind it does not know")
             inner = self._either()
             if self._take() != ")":
                 raise PatternError("an opening bracket without its closing one")

@@ -1,7 +1,7 @@
 """The places no tool may touch, whatever the policy says.
 
-INVARIANT: the agent never reads or writes what decides about it: policy, audit, approvals, credentials, control sockets,
-and the configurations that start servers. Whether they exist yet does not matter.
+INVARIANT: the agent never reads or writes what decides about it: policy, audit, approvals, credentials, control
+sockets, and the configurations that start servers. Whether they exist yet does not matter.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ironcurtain.model.resolved import CanonicalPath, Value
     from ironcurtain.model.roles import Role
 
-Json: TypeAlias = "str | int | float | bool | None | list[Json] | dict[str, Json]"
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 Arguments: TypeAlias = "dict[str, Json]"
 
 

@@ -44,7 +44,7 @@ class CanonicalPath(_Sealed):
 
     def named_within(self, directory: str) -> bool:
         """Whether the name lies in the directory, or is it."""
-        return directory == "/" or self.text == directory or self.text.startswith(directory + "/")
+        return directory in ("/", self.text) or self.text.startswith(directory + "/")
 
     def within(self, directory: str) -> bool:
         """Whether the thing itself lies in the directory: same mount, and no second name elsewhere."""

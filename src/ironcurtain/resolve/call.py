@@ -1,7 +1,8 @@
 """Takes a validated call apart by its tool's annotation and puts the canonical call together.
 
-The arguments are walked once, along the leaves of the annotation. Each value is resolved by the category of its roles and
-the canonical form is written into the copy that is forwarded; what the engine sees and what is sent come from the same step.
+The arguments are walked once, along the leaves of the annotation. Each value is resolved by the category of its roles
+and the canonical form is written into the copy that is forwarded; what the engine sees and what is sent come from the
+same step.
 """
 
 from __future__ import annotations
@@ -205,7 +206,7 @@ def _is_one_of(value: Json, allowed: frozenset[tuple[type, object]]) -> bool:
 
 
 def _is_empty(value: Json) -> bool:
-    return value is None or value == [] or value == {} or (isinstance(value, str) and not value.strip())
+    return value is None or value in ([], {}) or (isinstance(value, str) and not value.strip())
 
 
 def _meant(roles: tuple[Role, ...], value: str | float) -> tuple[Role, ...]:

@@ -18,13 +18,16 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.model.resolved import CanonicalPath, mint_path
 from ironcurtain.resolve.text import require_visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_PATH_BYTES: Final = 4096  # PATH_MAX on Linux
 MAX_NAME_BYTES: Final = 255  # NAME_MAX
@@ -229,7 +232,7 @@ def _why(error: Exception) -> str:
 def system_mounts(table: str = "/proc/self/mountinfo") -> frozenset[str]:
     """The mount points of this process; none where the system does not tell."""
     try:
-        with open(table, encoding="utf-8", errors="surrogateescape") as lines:
+        with Path(table).open(encoding="utf-8", errors="surrogateescape") as lines:
             points = [line.split(" ")[4] for line in lines]
     except (OSError, IndexError):
         return frozenset()

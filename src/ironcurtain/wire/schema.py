@@ -1,7 +1,8 @@
 """A tool's pinned schema: admitted once, then used to fill in defaults and to validate.
 
-Definitions come from servers we do not trust. A schema is admitted if it is closed in itself (no reference leads outside
-or back to itself), small, and compiles with regular expressions that cannot blow up. Otherwise the tool is unusable.
+Definitions come from servers we do not trust. A schema is admitted if it is closed in itself (no reference leads
+outside or back to itself), small, and compiles with regular expressions that cannot blow up. Otherwise the tool is
+unusable.
 """
 
 from __future__ import annotations

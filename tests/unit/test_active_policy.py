@@ -282,8 +282,6 @@ def test_the_state_belongs_to_its_owner_alone(place: Place) -> None:
             "UPDATE accepted_policy SET artifacts = replace(artifacts, ?, ?)", ('"deny"', '"allow"'), id="rule"
         ),
         pytest.param("UPDATE accepted_policy SET artifacts = replace(artifacts, ?, ?)", ("/docs", ""), id="place"),
-        pytest.param("UPDATE accepted_policy SET artifacts = ?", ("{",), id="damaged"),
-        pytest.param("UPDATE accepted_policy SET artifacts = ?", ("{}",), id="emptied"),
         pytest.param("UPDATE accepted_policy SET digest = ?", ("sha256:" + "0" * 64,), id="digest"),
     ],
 )

@@ -391,15 +391,12 @@ def catalogue(place: Place, content: Any) -> Path:
     return made
 
 
-@pytest.mark.parametrize(
-    "content", [None, {"tools": []}, {"tools": [{**GIT, "name": "git_push"}]}], ids=["none", "empty", "other"]
-)
-def test_a_tool_nobody_has_a_definition_of_is_left_out_and_said_so(content: Any, place: Place) -> None:
-    more = [] if content is None else ["--catalogue", f"git={catalogue(place, content)}"]
-    ran = imported(place, with_git(), *more)
+def test_a_tool_nobody_has_a_definition_of_is_pointed_out_and_takes_only_what_is_annotated(place: Place) -> None:
+    ran = imported(place, with_git())
     assert ran.code == 0
     assert any("git/git_status" in line and "definition" in line for line in ran.out.splitlines())
-    assert decisions(place, call("git_status", {"repo_path": "{box}/a"}, server="git")) == [("deny", None)]
+    extra = call("git_status", {"repo_path": "{box}/a", "format": "--exec=sh"}, server="git")
+    assert decisions(place, extra) == [("deny", None)]
 
 
 def test_a_saved_list_of_tools_gives_the_definitions(place: Place) -> None:

@@ -51,28 +51,26 @@ def run(_: argparse.Namespace) -> int:
         report(results[: len(loaded.scenarios)], machine=False)
         out.print("\n[bold]What a compromised agent tries[/]")
         rows = table("", "attack", "decision", "decided by", "reason")
-        stopped = 0
-        for attack in _attacks(owner, sandbox):
+        attacks = _attacks(owner, sandbox)
+        stopped, total = 0, len(attacks)
+        for attack in attacks:
             decision = decide_bytes(attack.data, loaded, time.time()).decision
             held = decision.outcome is not Outcome.ALLOW
             stopped += held
             rows.add_row(
-                verdict(passed=held),
+                verdict(passed=held, good="stopped", bad="WENT THROUGH"),
                 attack.what,
                 outcome(decision.outcome),
                 f"{decision.stage.value}/{decision.code}",
                 visible(decision.reason.replace(str(owner), "~")),
             )
         out.print(rows)
-        total = len(_attacks(owner, sandbox))
-        out.print(f"\n{stopped} of {total} attacks stopped, 0 with a model's help. Next: ironcurtain explain --help")
+        out.print(f"\n{stopped} of {total} attacks stopped, without a model or a key. Next: ironcurtain explain --help")
         return DONE if stopped == total and all(result.passed for result in results) else NO
 
 
 def _attacks(owner: Path, sandbox: Path) -> list[Attack]:
-    (sandbox / "readme.txt").unlink(missing_ok=True)
     (sandbox / "readme.txt").symlink_to(owner / "Documents" / "letter.txt")
-    (sandbox / "twin.txt").unlink(missing_ok=True)
     os.link(owner / "Documents" / "letter.txt", sandbox / "twin.txt")
     letter = str(owner / "Documents" / "letter.txt")
     return [

@@ -7,7 +7,6 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from rich.padding import Padding
 from rich.text import Text
 
 from ironcurtain.cli.check import as_json, lines
@@ -123,15 +122,12 @@ def _for_people(judged: Judged, loaded: Loaded, call: ToolCall) -> None:
 
 def _tell(story: ClaimStory) -> None:
     out = console()
-    told = Text.assemble(
-        visible(subject(story.claim)), "  ", outcome(story.verdict.outcome), ("  " + story.verdict.code, "dim")
-    )
-    out.print(Padding(told, (0, 0, 0, 4)))
+    verdict = story.verdict
+    claim = visible(subject(story.claim))
+    out.print(Text.assemble("    ", claim, "  ", outcome(verdict.outcome), ("  " + verdict.code, "dim")))
     for asked in story.asked:
-        mark = ("> ", "bold") if asked.decides else ("  ", "")
-        out.print(
-            Padding(Text.assemble(mark, visible(asked.rule.name), ("  " + visible(asked.answer), "dim")), (0, 0, 0, 6))
-        )
+        mark = ("      > ", "bold") if asked.decides else ("        ", "")
+        out.print(Text.assemble(mark, visible(asked.rule.name), ("  " + visible(asked.answer), "dim")))
 
 
 def _nearby(judged: Judged, loaded: Loaded, call: ToolCall) -> Json:

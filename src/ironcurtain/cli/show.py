@@ -31,9 +31,9 @@ def outcome(value: Outcome) -> Text:
     return Text(value.word, style=_STYLES[value.word])
 
 
-def verdict(*, passed: bool) -> Text:
+def verdict(*, passed: bool, good: str = "pass", bad: str = "FAIL") -> Text:
     """Passed or failed, in colour."""
-    return Text("pass", style="green") if passed else Text("FAIL", style="bold red")
+    return Text(good, style="green") if passed else Text(bad, style="bold red")
 
 
 def table(*columns: str, title: str | None = None) -> Table:

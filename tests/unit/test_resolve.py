@@ -435,11 +435,13 @@ def test_an_address_knows_its_domain() -> None:
     assert [party.domain for party in found] == ["x.example", None]
 
 
-@pytest.mark.parametrize("text", ["git status", "ls -la", "SELECT a FROM b", "echo $HOME", "a\\b"])
+@pytest.mark.parametrize(
+    "text", ["git status", "ls -la", "SELECT SUM(a) FROM b WHERE c = 'd'", "echo 5$", "awk {print}"]
+)
 def test_a_plain_command_is_plain(text: str) -> None:
     command = resolve_command(text)
     assert command.plain
-    assert command.parts == (text,)
+    assert text in command.parts
 
 
 @pytest.mark.parametrize(
@@ -461,7 +463,9 @@ def test_a_chain_of_commands_is_taken_apart(text: str, parts: tuple[str, ...]) -
     assert not command.unreadable
 
 
-@pytest.mark.parametrize("text", ["a > b", "a < b", "a `b`", "a $(b)", "a ${b}", ";".join(["x"] * 51)])
+@pytest.mark.parametrize(
+    "text", ["a > b", "a < b", "a `b`", "a $(b)", "a ${b}", "rm$IFS-rf", "\\\\rm x", "echo $_", ";".join(["x"] * 51)]
+)
 def test_a_command_that_says_nothing_for_sure_is_unreadable(text: str) -> None:
     assert resolve_command(text).unreadable
     assert not resolve_command(text).plain

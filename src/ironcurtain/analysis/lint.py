@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 
 from ironcurtain.engine.chain import may_apply, name_is_listed, reads_only
 from ironcurtain.model.decision import Outcome
+from ironcurtain.model.policy import leaves_of
 from ironcurtain.wire.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ironcurtain.artifacts.policy import Loaded
-    from ironcurtain.model.policy import Conditions, DomainTest, ListTest, PathTest, Rule, Shape, Tool
+    from ironcurtain.model.policy import Conditions, DomainTest, ListTest, PathTest, Rule, Tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,16 +144,9 @@ def _tools(loaded: Loaded) -> Iterator[Finding]:
         if not isinstance(schema, Schema):
             yield Finding("unusable", f"{name}: {schema}")
             continue
-        missing = sorted(schema.leaves.keys() - set(_leaves(tool.arguments)))
+        missing = sorted(schema.leaves.keys() - {leaf.leaf for leaf in leaves_of(tool.arguments)})
         if missing:
             yield Finding("unannotated", f"{name}: {', '.join(missing)} cannot be used")
-
-
-def _leaves(shape: Shape) -> Iterator[str]:
-    if shape.modes:
-        yield shape.leaf
-    for below in (*shape.members.values(), *((shape.elements,) if shape.elements else ())):
-        yield from _leaves(below)
 
 
 def _access(loaded: Loaded, tools: tuple[Tool, ...]) -> Iterator[Finding]:

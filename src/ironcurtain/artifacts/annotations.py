@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ironcurtain.errors import quote
 from ironcurtain.model.policy import Mode, Shape, Tool
-from ironcurtain.model.roles import NONE, Role
+from ironcurtain.model.roles import NONE, Category, Role, category
 from ironcurtain.wire import schema, strict_json
 
 if TYPE_CHECKING:
@@ -73,12 +73,13 @@ def _tool(item: Item, server: str) -> tuple[Tool, schema.Schema | str]:
     side_effects = members["sideEffects"].flag()
     if not side_effects and roles - {NONE}:
         members["sideEffects"].fail("a tool whose arguments have roles has side effects", "write true")
-    required = frozenset(leaf.name for leaf in known.values() if leaf.required) if known else frozenset()
+    for leaf, modes in leaves.items():
+        _require_siblings(leaf, modes, leaves, members["args"].entries()[leaf])
     tool = Tool(
         server=server,
         name=name,
         side_effects=side_effects,
-        arguments=shape_of(leaves, required),
+        arguments=shape_of(leaves, known or {}),
         roles=roles - {NONE},
         definition=definition,
         drifted=members["pin"].text() != pin_of(definition),
@@ -87,26 +88,40 @@ def _tool(item: Item, server: str) -> tuple[Tool, schema.Schema | str]:
     return tool, admitted
 
 
-def shape_of(leaves: Mapping[str, tuple[Mode, ...]], required: frozenset[str], prefix: str = "") -> Shape:
+def _require_siblings(leaf: str, modes: tuple[Mode, ...], leaves: Mapping[str, tuple[Mode, ...]], item: Item) -> None:
+    """A sibling that selects a mode must be one whose value is sent as it was read."""
+    prefix = leaf.rpartition(".")[0]
+    for name in {name for mode in modes for name, _ in mode.when}:
+        sibling = f"{prefix}.{name}" if prefix else name
+        if sibling not in leaves:
+            item.fail(f"{quote(name)} is no annotated argument beside it", "name one that is")
+        for role in (role for mode in leaves[sibling] for role in mode.roles):
+            if category(role) not in (Category.NONE, Category.CARRIED, Category.OTHER):
+                item.fail(f"the values of {quote(name)} are rewritten before they are sent", "name another sibling")
+
+
+def shape_of(leaves: Mapping[str, tuple[Mode, ...]], known: Mapping[str, schema.Leaf], prefix: str = "") -> Shape:
     """The leaves as a tree."""
     below: dict[str, dict[str, tuple[Mode, ...]]] = {}
     for leaf, modes in leaves.items():
         name = leaf.split(".")[0].split("[]")[0]
         below.setdefault(name, {})[leaf.removeprefix(name)] = modes
-    members = {name: _shape(rest, required, f"{prefix}.{name}" if prefix else name) for name, rest in below.items()}
+    members = {name: _shape(rest, known, f"{prefix}.{name}" if prefix else name) for name, rest in below.items()}
     return Shape(leaf=prefix, members=members)
 
 
-def _shape(rest: Mapping[str, tuple[Mode, ...]], required: frozenset[str], leaf: str) -> Shape:
+def _shape(rest: Mapping[str, tuple[Mode, ...]], known: Mapping[str, schema.Leaf], leaf: str) -> Shape:
     """One argument: what stands at it, in it, and in the elements of it."""
     inside = {tail[1:]: modes for tail, modes in rest.items() if tail.startswith(".")}
     items = {tail[3:]: modes for tail, modes in rest.items() if tail.startswith("[].")}
     return Shape(
         leaf=leaf,
         modes=rest.get("", ()),
-        required=leaf in required,
-        members=shape_of(inside, required, leaf).members if inside else {},
-        elements=shape_of(items, required, leaf + "[]") if items else None,
+        required=leaf in known and known[leaf].required,
+        defaulted=leaf in known and known[leaf].defaulted,
+        free=not any(name.startswith((f"{leaf}.", f"{leaf}[]")) for name in known),
+        members=shape_of(inside, known, leaf).members if inside else {},
+        elements=shape_of(items, known, leaf + "[]") if items else None,
     )
 
 

@@ -130,4 +130,11 @@ def _spelled(item: Item, groups: Mapping[str, Group]) -> list[str]:
 
 
 def _entries(members: Mapping[str, Item], key: str) -> Mapping[str, Item]:
-    return members[key].entries() if key in members else {}
+    """The entries of a table, none of which may be the same name in another spelling."""
+    entries = members[key].entries() if key in members else {}
+    seen: dict[str, str] = {}
+    for name, entry in entries.items():
+        other = seen.setdefault(plain(name), name)
+        if other != name:
+            entry.fail(f"it is the same name as {quote(other)}", "keep one of the two")
+    return entries

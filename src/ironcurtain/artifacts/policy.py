@@ -10,7 +10,7 @@ from ironcurtain.artifacts.annotations import Schemas, read_annotations
 from ironcurtain.artifacts.files import read_artifact
 from ironcurtain.artifacts.item import Item, parse
 from ironcurtain.artifacts.lists import read_lists
-from ironcurtain.artifacts.rules import RuleReader, read_task
+from ironcurtain.artifacts.rules import Forms, RuleReader, read_task
 from ironcurtain.artifacts.scenarios import Scenario, read_scenarios
 from ironcurtain.engine.access import Access
 from ironcurtain.engine.chain import RuleBook
@@ -126,9 +126,9 @@ def build(bundle: Bundle, surroundings: Surroundings) -> Loaded:
         top["generatedAt"].fail("it lies in the future", "check the clock, or compile again", "policy_future")
     paths, setup = _setup(top["setup"])
     protected = _protect(bundle, setup, surroundings, paths, top["setup"])
-    reader = RuleReader(paths, read_lists(top.get("lists"), bundle.items.get(LISTS)))
-    rules = reader.rules(top["rules"])
     tools, schemas = read_annotations(bundle.items[ANNOTATIONS])
+    reader = RuleReader(paths, read_lists(top.get("lists"), bundle.items.get(LISTS)), Forms.of(tools.values()))
+    rules = reader.rules(top["rules"])
     book = RuleBook(rules)
     book.prepare(tools.values())
     return Loaded(

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.engine.pattern import PatternError, compile_pattern
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.model.decision import Outcome
-from ironcurtain.model.policy import Conditions, DomainTest, ListTest, PathTest, Rule, TaskPolicy, ValueTest
+from ironcurtain.model.policy import Conditions, DomainTest, ListTest, PathTest, Rule, TaskPolicy, ValueTest, leaves_of
 from ironcurtain.model.resolved import Opaque
-from ironcurtain.model.roles import Category, Role, category
+from ironcurtain.model.roles import NONE, Category, Role, category
 from ironcurtain.resolve.hosts import resolve_host
 from ironcurtain.resolve.parties import resolve_parties
-from ironcurtain.resolve.urls import resolve_url
+from ironcurtain.resolve.urls import looks_like_url, resolve_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ironcurtain.artifacts.item import Item
+    from ironcurtain.model.policy import Tool
     from ironcurtain.model.resolved import Scalar
     from ironcurtain.resolve.paths import PathResolver
 
@@ -28,7 +31,35 @@ OUTCOMES: Final = {outcome.word: outcome for outcome in (Outcome.ALLOW, Outcome.
 _CONDITIONS: Final = (
     "server", "tool", "sideEffects", "roles", "paths", "domains", "lists", "values", "origin", "assess",
 )  # fmt: skip
+_REWRITTEN: Final = frozenset({Category.PATH, Category.URL, Category.PARTY, Category.PLACE, Category.OTHER})
+_WITH_HOSTS: Final = (Category.URL, Category.PARTY, Category.PLACE)
+_ROLE: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _PREDICATES: Final = ("equals", "in", "matches", "minimum", "maximum", "maxLength", "minItems", "maxItems")
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """How the annotated tools resolve the values of a role or a leaf: a literal must take the same form."""
+
+    by_role: Mapping[Role, frozenset[Category]]
+    by_leaf: Mapping[str, frozenset[Category]]
+
+    @classmethod
+    def of(cls, tools: Iterable[Tool]) -> Forms:
+        """Look through every leaf of every tool."""
+        by_role: dict[Role, set[Category]] = {}
+        by_leaf: dict[str, set[Category]] = {}
+        for tool in tools:
+            for shape in leaves_of(tool.arguments):
+                roles = {role for mode in shape.modes for role in mode.roles}
+                kinds = {category(role) for role in roles}
+                by_leaf.setdefault(shape.leaf, set()).update(kinds)
+                for role in roles:
+                    by_role.setdefault(role, {category(role)}).update(kinds & _REWRITTEN)
+        return cls(
+            {role: frozenset(kinds) for role, kinds in by_role.items()},
+            {leaf: frozenset(kinds) for leaf, kinds in by_leaf.items()},
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +68,7 @@ class RuleReader:
 
     paths: PathResolver
     lists: Mapping[str, tuple[Scalar, ...]]
+    forms: Forms
 
     def rules(self, item: Item) -> tuple[Rule, ...]:
         """A chain of rules with different names."""
@@ -96,13 +128,22 @@ class RuleReader:
         within = members["within"].text()
         if not within.startswith(("/", "~/")) and within != "~":
             members["within"].fail(f"a relative directory: {quote(within)}", "write it from / or from ~/")
+        roles = _roles(members["roles"])
+        if any(category(role) is not Category.PATH for role in roles):
+            members["roles"].fail(
+                "only path roles can be within a directory", "name read-path, write-path, delete-path"
+            )
         try:
-            return PathTest(_roles(members["roles"]), self.paths.resolve(within, None).text)
+            return PathTest(roles, self.paths.resolve(within, None).text)
         except Refusal as refusal:
             members["within"].fail(refusal.reason, refusal.help or "write the plain path of a directory")
 
     def _domain_test(self, item: Item) -> DomainTest:
         members = item.members(("roles", "allowed"))
+        if any(category(role) not in _WITH_HOSTS for role in _roles(members["roles"])):
+            members["roles"].fail(
+                "only urls, parties and places have a host", "name fetch-url, send-url, recipient ..."
+            )
         names: set[str] = set()
         suffixes: set[str] = set()
         literal: set[str] = set()
@@ -122,7 +163,12 @@ class RuleReader:
     def _list_test(self, item: Item) -> ListTest:
         members = item.members(("roles", "allowed"))
         roles = _roles(members["roles"])
-        keys = {key for element, entry in self._expand(members["allowed"]) for key in self._keys(entry, roles, element)}
+        keys = {
+            key
+            for element, entry in self._expand(members["allowed"])
+            for role in roles
+            for key in self._keys(entry, category(role), self.forms.by_role.get(role, frozenset()), element)
+        }
         return ListTest(roles, frozenset(keys))
 
     def _value_tests(self, item: Item, then: Outcome) -> tuple[ValueTest, ...]:
@@ -131,6 +177,12 @@ class RuleReader:
             kind, colon, name = key.partition(":")
             if kind not in ("arg", "role") or not colon or not name:
                 predicate.fail(f"{quote(key)} names nothing", "write arg:NAME or role:NAME")
+            if kind == "role":
+                require_role(name, predicate)
+            elif name not in self.forms.by_leaf:
+                near = difflib.get_close_matches(name, self.forms.by_leaf, 1)
+                hint = f"did you mean arg:{near[0]}?" if near else "name an argument as the annotations do"
+                predicate.fail(f"no annotated tool has the argument {quote(name)}", hint)
             tests.append(self._value_test(predicate, Role(name) if kind == "role" else None, name, then))
         if not tests:
             item.fail("no value is named", "leave the key out, or write arg:NAME or role:NAME")
@@ -142,8 +194,11 @@ class RuleReader:
             item.fail("an empty predicate", f"use one of {', '.join(_PREDICATES)}")
         wanted = [[members["equals"]]] if "equals" in members else []
         wanted += [members["in"].elements(least=1)] if "in" in members else []
-        roles = frozenset({role}) if role else frozenset()
-        sets = [{key for entry in entries for key in self._keys(entry.scalar(), roles, entry)} for entries in wanted]
+        own = category(role) if role else None
+        forms = self.forms.by_role.get(role, frozenset()) if role else self.forms.by_leaf[name]
+        sets = [
+            {key for entry in entries for key in self._keys(entry.scalar(), own, forms, entry)} for entries in wanted
+        ]
         pattern = members["matches"].text() if "matches" in members else None
         try:
             # In a deny or escalate a dot spans lines, so that a line break hides nothing.
@@ -175,14 +230,20 @@ class RuleReader:
             else:
                 yield element, entry
 
-    def _keys(self, entry: Scalar, roles: frozenset[Role], item: Item) -> Iterable[tuple[type, Scalar]]:
-        """A literal as the values of these roles look once they are resolved."""
+    def _keys(
+        self, entry: Scalar, own: Category | None, forms: frozenset[Category], item: Item
+    ) -> Iterable[tuple[type, Scalar]]:
+        """A literal in every form that values have once they are resolved; it must be possible in its own."""
         if not isinstance(entry, str):
             return [(type(entry), entry)]
-        try:
-            return [(str, self._canonical(entry, category(role))) for role in roles] or [(str, entry)]
-        except Refusal as refusal:
-            item.fail(f"{quote(entry)} can never be a value here: {refusal.reason}", "correct or remove it")
+        keys: list[tuple[type, Scalar]] = [(str, entry)]
+        for kind in forms | ({own} if own else set()):
+            try:
+                keys.append((str, self._canonical(entry, kind)))
+            except Refusal as refusal:
+                if kind is own:
+                    item.fail(f"{quote(entry)} can never be a value here: {refusal.reason}", "correct or remove it")
+        return keys
 
     def _canonical(self, entry: str, kind: Category) -> str:
         if kind is Category.PATH:
@@ -194,7 +255,9 @@ class RuleReader:
             if isinstance(parties, Opaque) or len(parties) != 1:
                 raise Refusal("value_spelling", "it is not one address or name")
             return parties[0].text
-        return entry.strip() if kind is Category.PLACE else entry
+        if kind is Category.PLACE and looks_like_url(entry.strip()):
+            return resolve_url(entry.strip()).text
+        return entry.strip() if kind in (Category.PLACE, Category.OTHER) else entry
 
 
 def read_task(item: Item, reader: RuleReader) -> TaskPolicy:
@@ -210,11 +273,14 @@ def _names(item: Item) -> tuple[str, ...]:
 
 
 def _roles(item: Item) -> frozenset[Role]:
-    roles = frozenset(Role(element.text()) for element in item.elements(least=1))
-    for role in roles:
-        if role == "none" or role != role.strip().lower():
-            item.fail(f"{quote(role)} is not a role", "roles are lower case, for example read-path")
-    return roles
+    return frozenset(require_role(element.text(), element) for element in item.elements(least=1))
+
+
+def require_role(name: str, item: Item) -> Role:
+    """A role as rules may name it."""
+    if name == NONE or not _ROLE.fullmatch(name):
+        item.fail(f"{quote(name)} is not a role", "roles are lower case, for example read-path")
+    return Role(name)
 
 
 def _origin(item: Item) -> frozenset[Role]:

@@ -68,9 +68,13 @@ class Names:
     aliases: Mapping[str, str] = field(default_factory=lambda: ALIASES)
 
     def normal(self, name: str) -> str:
-        """A tool's name as patterns see it."""
-        trimmed = plain(name)
-        return self.aliases.get(trimmed, trimmed)
+        """A tool's name as patterns see it; behind a server's name likewise."""
+        server, slash, tool = plain(name).rpartition("/")
+        seen: set[str] = set()
+        while tool in self.aliases and tool not in seen:
+            seen.add(tool)
+            tool = self.aliases[tool]
+        return f"{server}{slash}{tool}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +94,9 @@ class Patterns:
         """Expand groups and sort patterns by kind."""
         written = list(items)
         chosen = [groups[item] for item in written if item in groups]
-        flat = [names.normal(name) for name in written if name not in groups]
-        flat += [names.normal(name) for group in chosen for name in group.names]
+        spelled = [name for name in written if name not in groups]
+        spelled += [name for group in chosen for name in group.names]
+        flat = {form for name in spelled for form in (plain(name), names.normal(name))}
         return cls(
             exact=frozenset(name for name in flat if not name.endswith("*")),
             prefixes=frozenset(name[:-1] for name in flat if name.endswith("*") and name != "*"),
@@ -128,9 +133,11 @@ class Layer:
         return self._known[key]
 
     def _judge(self, tool: Tool, names: Names) -> Verdict | None:
-        bare, full = names.normal(tool.name), f"{plain(tool.server)}/{names.normal(tool.name)}"
-        for patterns in self.deny:
-            if patterns.match(tool, (bare, full, *bare.split("/")[1:])):
+        bare, server = names.normal(tool.name), plain(tool.server)
+        full = f"{server}/{bare}"
+        raw = plain(tool.name)
+        for patterns in self.deny:  # by every name it may go by
+            if patterns.match(tool, (bare, full, raw, f"{server}/{raw}", *bare.split("/")[1:], *raw.split("/")[1:])):
                 reason = f"the {self.name} layer denies {tool.server}/{tool.name} ({patterns.source})"
                 return Verdict(Outcome.DENY, "access_denied", reason, help=f"see {patterns.source} in config.toml")
         # A name with a slash in it must not pass for another server's tool.

@@ -94,7 +94,7 @@ class _Shelf:
 
     def find(self, value: Value) -> Iterator[list[Candidate]]:
         """Every candidate whose filed test this value can pass, and perhaps a few more."""
-        if isinstance(value, Opaque) or (isinstance(value, Command) and not value.plain):
+        if isinstance(value, (Opaque, Command)):
             yield self.restricting
         if self.within and isinstance(value, CanonicalPath):
             yield from (self.within[d] for d in directories_of(value.text) if d in self.within)

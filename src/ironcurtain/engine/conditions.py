@@ -41,10 +41,10 @@ class Scope:
     @classmethod
     def of(cls, call: CanonicalCall) -> Scope:
         """Sort a call's values by role."""
-        by_role: dict[Role, tuple[Value, ...]] = {}
+        by_role: dict[Role, list[Value]] = {}
         for item in call.values:
-            by_role[item.role] = (*by_role.get(item.role, ()), item.value)
-        return cls(by_role, call.leaves)
+            by_role.setdefault(item.role, []).append(item.value)
+        return cls({role: tuple(values) for role, values in by_role.items()}, call.leaves)
 
     def all_of(self, test: Test) -> tuple[Value, ...]:
         """Every value in the call that the test speaks of."""
@@ -99,7 +99,7 @@ def _holds(test: Test, value: Value, *, allowing: bool) -> bool:
         return False
     if isinstance(value, Opaque):
         return not allowing
-    if isinstance(value, Command) and not value.plain:
+    if isinstance(value, Command) and not (allowing and value.plain):
         if allowing:
             return False
         results = [_is(test, part, allowing=False) for part in (value.text, *value.parts)]  # all, for their errors

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ironcurtain.engine.chain import Candidate, may_apply, name_is_listed, reads_only
 from ironcurtain.engine.conditions import ConditionError, Scope, conditions_hold, roles_of, tests_of
 from ironcurtain.engine.evaluate import evaluate
-from ironcurtain.engine.rules import claims_of, decide_claim, is_contained
+from ironcurtain.engine.rules import claims_of, decide_claim, is_contained, reaches_inside
 from ironcurtain.model.decision import Outcome
 from ironcurtain.model.policy import DomainTest, ListTest, PathTest
 from ironcurtain.model.roles import sends
@@ -84,6 +84,8 @@ def _objection(rule: Rule, claim: Claim, tool: Tool, scope: Scope, sandbox: str,
         return "applies outside the sandbox only"
     if reads_only(rule) and sending:
         return "allows reading, and this call also sends"
+    if reaches_inside(rule, claim):
+        return "does not name this private host"
     try:
         if not conditions_hold(rule, tests_of(rule.conditions), claim, scope):
             return _failing(rule, claim, scope)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.engine.protected import spellings_of
 from ironcurtain.model.decision import Outcome, Verdict
 from ironcurtain.model.resolved import CanonicalPath, CanonicalUrl
 from ironcurtain.model.roles import READ_PATH
@@ -35,7 +36,8 @@ def _check_path(item: RoleValue, path: CanonicalPath, protected: Protected) -> I
     if any(_MAGIC.match(place) for place in (path.text, *path.trail)):
         yield _deny("path_magic", f"{item.leaf}: {path} leads through a place that differs for each process")
     standing = protected.standing(path.text)
-    if standing.covered:
+    bracketed = "[" in path.text and any(protected.standing(form).covered for form in spellings_of(path.text))
+    if standing.covered or bracketed:
         yield _deny("path_protected", f"{item.leaf}: {path} is protected", "no policy can open it; leave it alone")
     reading = item.role == READ_PATH
     if standing.ancestor:
@@ -43,6 +45,8 @@ def _check_path(item: RoleValue, path: CanonicalPath, protected: Protected) -> I
         yield _ask("path_ancestor", reason) if reading else _deny("path_ancestor", reason, "name a place further down")
     if not reading and standing.steering:
         yield _deny("path_steering", f"{item.leaf}: other programs take instructions from {path}")
+    if path.shared:
+        yield _ask("path_shared", f"{item.leaf}: {path} has other names, and may be another file")
     if not reading and standing.asking:
         yield _ask("path_steering", f"{item.leaf}: {path} can make other programs run something")
 
@@ -62,12 +66,9 @@ def _check_host(url: CanonicalUrl, declared: frozenset[str]) -> Iterator[Verdict
 
 
 def _check_stray(stray: Stray, protected: Protected) -> Iterator[Verdict]:
-    places = [stray.text]
-    if stray.path is not None:
-        places += [stray.path.text, *stray.path.trail]
-    if any(protected.standing(place).covered for place in places if place.startswith("/")):
+    if any(protected.standing(place).covered for place in stray.places if place.startswith("/")):
         yield _deny("path_protected", f"{stray.leaf}: {stray.text[:200]} is protected")
-    elif any(_MAGIC.match(place) for place in places):
+    elif any(_MAGIC.match(place) for place in stray.places):
         yield _deny("path_magic", f"{stray.leaf}: {stray.text[:200]} differs for each process")
 
 

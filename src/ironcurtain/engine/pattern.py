@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 MAX_STATES: Final = 1_000  # after repetitions are written out
+MAX_SOURCE: Final = 1_000  # characters of an expression
 MAX_TEXT: Final = 4_096  # characters
 _CACHE: Final = 2_000  # steps remembered between calls
 _SPECIAL: Final = frozenset("\\^$.|?*+()[]{}")
@@ -107,6 +108,8 @@ class Pattern:
 
 def compile_pattern(source: str, *, dot_spans_lines: bool) -> Pattern:
     """Compile an expression, or say in a `PatternError` what is not in the dialect."""
+    if len(source) > MAX_SOURCE:
+        raise PatternError(f"longer than {MAX_SOURCE} characters")
     parser = _Parser(source, dot_spans_lines=dot_spans_lines)
     tree = parser.parse()
     pattern = Pattern(source)
@@ -297,7 +300,7 @@ class _Parser:
 
 def _bounds(text: str) -> tuple[int, int | None]:
     low, comma, high = text.partition(",")
-    if not low.isdecimal() or not low.isascii() or (high and not (high.isdecimal() and high.isascii())):
+    if len(text) > 9 or not (low.isdecimal() and low.isascii()) or (high and not (high.isdecimal() and high.isascii())):
         raise PatternError("a repetition that is not {m}, {m,} or {m,n}")
     least = int(low)
     most = (int(high) if high else None) if comma else least

@@ -14,6 +14,7 @@ CLIENT_CONFIGURATIONS: Final = (
     ".claude.json",
     ".claude/settings.json",
     ".claude/settings.local.json",
+    ".claude/.credentials.json",
     ".config/Claude/claude_desktop_config.json",
     "Library/Application Support/Claude/claude_desktop_config.json",
     ".cursor/mcp.json",
@@ -28,7 +29,9 @@ CLIENT_CONFIGURATIONS: Final = (
     ".config/goose/config.yaml",
     ".openclaw/openclaw.json",
     ".codex/config.toml",
+    ".codex/auth.json",
     ".gemini/settings.json",
+    ".gemini/oauth_creds.json",
     ".continue/config.json",
     ".continue/config.yaml",
     ".config/opencode/opencode.json",
@@ -68,6 +71,7 @@ ASK_BEFORE_WRITING: Final = (".gitattributes", ".gitmodules", ".vscode/tasks.jso
 """Ordinary files that can make another program run something."""
 
 Fold = Callable[[str], str]
+MAX_SPELLINGS: Final = 64  # of a path with brackets
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +120,34 @@ class Protected:
         folded = self._fold(path)
         ways = _ways_to(folded)
         last = _last_names(folded)
-        excepted = any(path == exception or path.startswith(exception + "/") for exception in self._exceptions)
         return Standing(
-            covered=not self._projects.isdisjoint(last) or (not excepted and not self._inside.isdisjoint(ways)),
+            covered=not self._projects.isdisjoint(last) or self._is_inside(path, ways),
             ancestor=folded in self._ancestors,
             steering=not self._steering.isdisjoint(folded.split("/")) or last[1] in self._steering,
             asking=not self._asking.isdisjoint(last),
         )
+
+    def _is_inside(self, path: str, ways: list[str]) -> bool:
+        """Whether something protected is on the way, and no exception further on."""
+        deepest = max((len(way) for way in ways if way in self._inside), default=0)
+        return deepest > 0 and not any(
+            len(exception) > deepest and (path == exception or path.startswith(exception + "/"))
+            for exception in self._exceptions
+        )
+
+
+def spellings_of(path: str) -> list[str]:
+    """The path, and what it may become where a program takes brackets for a choice of characters."""
+    found = [path]
+    for _ in range(path.count("[")):
+        found = [form for text in found for form in _choices(text)][:MAX_SPELLINGS]
+    return [path, *found]
+
+
+def _choices(text: str) -> list[str]:
+    before, opening, rest = text.partition("[")
+    inside, closing, after = rest.partition("]")
+    return [before + char + after for char in dict.fromkeys(inside)] if opening and closing and inside else [text]
 
 
 def _marked(name: str) -> str:

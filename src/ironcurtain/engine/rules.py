@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ironcurtain.engine.conditions import ConditionError, Scope, conditions_hold
 from ironcurtain.model.decision import Claim, Outcome, Verdict
-from ironcurtain.model.resolved import CanonicalPath
+from ironcurtain.model.resolved import CanonicalPath, CanonicalUrl
 from ironcurtain.model.roles import CONTAINABLE, is_carried, sends
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ironcurtain.engine.chain import Candidate, RuleBook
     from ironcurtain.model.call import CanonicalCall
-    from ironcurtain.model.policy import Tool
+    from ironcurtain.model.policy import Rule, Tool
 
 
 _THE_CALL: Final = (Claim(None, ()),)
@@ -47,7 +47,7 @@ def decide_claim(
     pending: Verdict | None = None  # what rules with an unanswered question would say
     for candidate in candidates:
         rule = candidate.rule
-        if (rule.elsewhere and contained) or (candidate.reads_only and sending):
+        if (rule.elsewhere and contained) or (candidate.reads_only and sending) or reaches_inside(rule, claim):
             continue
         try:
             if not conditions_hold(rule, candidate.tests, claim, scope):
@@ -63,6 +63,16 @@ def decide_claim(
     if contained:
         return stricter(pending, Verdict(Outcome.ALLOW, "contained", "inside the sandbox"))
     return stricter(pending, Verdict(Outcome.DENY, "no_rule", f"no rule allows {subject(claim)}"))
+
+
+def reaches_inside(rule: Rule, claim: Claim) -> bool:
+    """Whether an allow would open a private host that it does not itself name for this claim."""
+    if rule.then is not Outcome.ALLOW:
+        return False
+    private = [v.address.host for v in claim.values if isinstance(v, CanonicalUrl) and v.address.private]
+    domains = rule.conditions.domains
+    named = domains.literal if domains and claim.role in domains.roles else frozenset()
+    return any(host not in named for host in private)
 
 
 def is_contained(claim: Claim, sandbox: str) -> bool:

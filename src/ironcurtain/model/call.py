@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ironcurtain.model.resolved import CanonicalPath, Value
+    from ironcurtain.model.resolved import Value
     from ironcurtain.model.roles import Role
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
@@ -53,8 +53,8 @@ class Stray:
 
     leaf: str
     text: str
-    path: CanonicalPath | None
-    """Where it leads; nothing if it does not resolve, and then `text` is its lexical form."""
+    places: tuple[str, ...]
+    """Everywhere it may lead: read by its letters, and followed."""
 
 
 @dataclass(frozen=True, slots=True)

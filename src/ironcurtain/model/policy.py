@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ironcurtain.model.call import Json
     from ironcurtain.model.decision import Outcome
@@ -111,8 +111,20 @@ class Shape:
     leaf: str
     modes: tuple[Mode, ...] = ()
     required: bool = False
+    defaulted: bool = False
+    """The schema has a default for it, so that emptiness is not nothing."""
+    free: bool = True
+    """An object may stand here as a whole: the schema has no leaf below it."""
     members: Mapping[str, Shape] = field(default_factory=dict)
     elements: Shape | None = None
+
+
+def leaves_of(shape: Shape) -> Iterator[Shape]:
+    """The leaves of a tree, in order."""
+    if shape.modes:
+        yield shape
+    for below in (*shape.members.values(), *((shape.elements,) if shape.elements else ())):
+        yield from leaves_of(below)
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,14 +94,11 @@ class Command(_Sealed):
 
     text: str
     parts: tuple[str, ...]
-    """The pieces between separators; one piece, equal to the text, if it is plain."""
+    """The pieces between separators, also without what may stand around them."""
+    plain: bool
+    """It is a single command without shell syntax."""
     unreadable: bool
-    """It substitutes or redirects, or has too many parts: the pieces say nothing for sure."""
-
-    @property
-    def plain(self) -> bool:
-        """Whether the text is a single command without shell syntax."""
-        return self.parts == (self.text,) and not self.unreadable
+    """It substitutes, redirects or escapes, or has too many parts: the pieces say nothing for sure."""
 
     def __str__(self) -> str:
         return self.text
@@ -145,6 +142,6 @@ def mint_party(text: str, domain: str | None) -> Party:
     return Party(_MINT, text, domain)
 
 
-def mint_command(text: str, parts: tuple[str, ...], *, unreadable: bool) -> Command:
+def mint_command(text: str, parts: tuple[str, ...], *, plain: bool, unreadable: bool) -> Command:
     """Make a command; for `resolve/commands.py` only."""
-    return Command(_MINT, text, parts, unreadable)
+    return Command(_MINT, text, parts, plain, unreadable)

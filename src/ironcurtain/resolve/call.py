@@ -14,11 +14,12 @@ from urllib.parse import unquote
 
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.model.call import CanonicalCall, RoleValue, Stray
-from ironcurtain.model.resolved import UNKNOWN, CanonicalPath, Opaque, Value
+from ironcurtain.model.resolved import UNKNOWN, Opaque, Value
 from ironcurtain.model.roles import COMMAND, IDENTIFIER, NONE, Category, Role, category
-from ironcurtain.resolve.commands import resolve_command
+from ironcurtain.resolve.commands import resolve_command, words_of
 from ironcurtain.resolve.parties import resolve_parties
-from ironcurtain.resolve.text import looks_like_flag, require_visible
+from ironcurtain.resolve.paths import Steps
+from ironcurtain.resolve.text import hides, looks_like_flag, require_visible
 from ironcurtain.resolve.urls import looks_like_url, resolve_url
 
 if TYPE_CHECKING:
@@ -29,10 +30,12 @@ if TYPE_CHECKING:
     from ironcurtain.resolve.hosts import Lookup
     from ironcurtain.resolve.paths import PathResolver
 
-MAX_STRAY: Final = 4096  # bytes; longer strings are compared by their letters alone
+MAX_STRAY: Final = 4096  # bytes; longer strings are compared by their letters alone, and only so far
+MAX_ROLE_VALUES: Final = 1_000  # values of roles in one call, and stray strings
 _LOCATED: Final = (Category.PATH, Category.URL)
 _STRAY_STARTS: Final = ("/", ".", "~/", "file:")
-_FILE_URL: Final = re.compile(r"file:(?://[^/]*)?")
+_BEFORE_A_PATH: Final = "".join(map(chr, range(33))) + "\x7f\u00a0\u3000\ufeff\u200b"
+_FILE_URL: Final = re.compile(r"file:(?://[^/]*)?", re.IGNORECASE)
 _V = TypeVar("_V", bound=Value)
 
 
@@ -68,6 +71,7 @@ class _Work:
     values: list[RoleValue] = field(default_factory=list)
     leaves: dict[str, list[Value]] = field(default_factory=dict)
     strays: list[Stray] = field(default_factory=list)
+    steps: Steps = field(default_factory=Steps)
 
     def members(self, shape: Shape, value: dict[str, Json]) -> dict[str, Json]:
         """An object whose members are annotated one by one."""
@@ -104,7 +108,7 @@ class _Work:
     def _absent(self, shape: Shape, siblings: Mapping[str, Json], *, present: bool) -> None:
         """Nothing stands at a leaf, or where leaves would be: does the server pick something?"""
         for mode in _in_force(shape.modes, siblings):
-            if mode.absent_unknown or (present and shape.required):
+            if mode.absent_unknown or shape.defaulted or (present and shape.required):
                 self._add(shape.leaf, mode.roles, UNKNOWN)
         for below in (*shape.members.values(), *((shape.elements,) if shape.elements else ())):
             self._absent(below, {}, present=present)
@@ -124,10 +128,13 @@ class _Work:
         if isinstance(value, list):
             return [self._leaf(shape, item, siblings) for item in value]
         if isinstance(value, dict):
+            if not shape.free:
+                raise _unknown(shape.leaf)
             if any(category(role) in _LOCATED for role in roles):
                 raise Refusal("value_type", f"{shape.leaf}: an object where a path or URL is expected")
             for key in value:
-                self._scalar(shape.leaf, roles, key)
+                if self._scalar(shape.leaf, roles, key) != key:
+                    raise Refusal("value_spelling", f"{shape.leaf}: a key that is not in canonical form: {quote(key)}")
             return {key: self._leaf(shape, member, siblings) for key, member in value.items()}
         return value if value is None else self._scalar(shape.leaf, roles, value)
 
@@ -141,19 +148,24 @@ class _Work:
             return value
         _require_no_flag(leaf, active, kinds, value)
         if Category.PATH in kinds:
-            return self._add(leaf, active, self.resolver.paths.resolve(value, self.base)).text
+            return self._add(leaf, active, self.resolver.paths.resolve(value, self.base, self.steps)).text
         self._stray(leaf, value)
         if "\0" in value and kinds - {Category.CARRIED, Category.NONE}:
             raise Refusal("value_spelling", f"{leaf}: a NUL character")
         if Category.URL in kinds:
             return self._add(leaf, active, resolve_url(value, self.resolver.lookup)).text
+        if Category.PLACE in kinds and looks_like_url(value.strip()):
+            return self._add(leaf, active, resolve_url(value.strip(), self.resolver.lookup)).text
         if Category.PARTY in kinds:
             return self._parties(leaf, active, value)
         if COMMAND in active:
+            for word in words_of(value):
+                self._stray(leaf, word)
             return self._add(leaf, active, resolve_command(value)).text
         if kinds & {Category.PLACE, Category.OTHER}:
             require_visible(value, "value_spelling", leaf)
-        if Category.PLACE in kinds:
+            if hides(value):
+                raise Refusal("value_spelling", f"{leaf}: an invisible character: {quote(value)}")
             value = value.strip()
         return self._add(leaf, active, value)
 
@@ -161,30 +173,51 @@ class _Work:
         parties = resolve_parties(text)
         if isinstance(parties, Opaque):
             return self._add(leaf, roles, parties).text
+        if not parties:  # separators only: who is addressed is the server's to say
+            self._add(leaf, roles, UNKNOWN)
+            return text
         for party in parties:
+            self._stray(leaf, party.text)
             _require_no_flag(leaf, roles, {Category.PARTY}, party.text)
             self._add(leaf, roles, party)
         return ", ".join(party.text for party in parties)
 
     def _add(self, leaf: str, roles: tuple[Role, ...], value: _V) -> _V:
+        if len(self.values) + len(roles) > MAX_ROLE_VALUES:
+            raise Refusal("value_count", f"more than {MAX_ROLE_VALUES} values in one call", "ask for fewer at once")
         self.leaves.setdefault(leaf, []).append(value)
         self.values.extend(RoleValue(role, leaf, value) for role in roles if role != NONE)
         return value
 
     def _stray(self, leaf: str, text: str) -> None:
-        """Note a string that looks like a path though its argument is none."""
-        if not text.startswith(_STRAY_STARTS):
+        """Note a string that looks like a path though its argument is none, and everywhere it may lead."""
+        shown = text.lstrip(_BEFORE_A_PATH)
+        if not shown.lower().startswith(_STRAY_STARTS):
             return
-        shown = unquote(_FILE_URL.sub("", text)) if text.startswith("file:") else text
-        paths = self.resolver.paths
-        base = self.base or paths.home
-        where: CanonicalPath | None = None
-        if len(shown.encode()) <= MAX_STRAY and "\n" not in shown and "\r" not in shown:
-            try:
-                where = paths.follow(shown, base)
-            except Refusal:
-                where = None  # compared by its letters alone, below
-        self.strays.append(Stray(leaf, paths.lexical(shown, base), where))
+        if len(self.strays) >= MAX_ROLE_VALUES:
+            raise Refusal("value_count", f"more than {MAX_ROLE_VALUES} strings that look like paths")
+        paths, base = self.resolver.paths, self.base or self.resolver.paths.home
+        places: list[str] = []
+        for reading in _readings(shown):
+            places.append(paths.lexical(reading, base)[:MAX_STRAY])
+            if len(reading.encode()) <= MAX_STRAY and "\n" not in reading and "\r" not in reading:
+                try:
+                    followed = paths.follow(reading, base, self.steps)
+                    places += [followed.text, *followed.trail]
+                except Refusal as refusal:
+                    if self.steps.left < 0:
+                        raise refusal from None
+        self.strays.append(Stray(leaf, shown[:MAX_STRAY], tuple(dict.fromkeys(places))))
+
+
+def _readings(text: str) -> list[str]:
+    """The ways in which a program may read the string as a path."""
+    found = [text, *(text.partition(char)[0] for char in "\0\n\r" if char in text)]
+    if text[:5].lower() == "file:":
+        local = re.split(r"[?#]", re.sub(r"[\t\r\n]", "", _FILE_URL.sub("", text, count=1)))[0]
+        plain = unquote(local)
+        found += [plain, "/" + plain.lstrip("/")]
+    return list(dict.fromkeys(found))
 
 
 def _unknown(leaf: str) -> Refusal:

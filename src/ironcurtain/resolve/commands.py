@@ -10,13 +10,25 @@ from ironcurtain.model.resolved import Command, mint_command
 MAX_PARTS: Final = 50  # chained commands that a condition is asked about one by one
 
 _SEPARATOR: Final = re.compile(r"[;&|\r\n\u2028\u2029]+")
-_UNREADABLE: Final = re.compile(r"[<>`]|\$[({]")
+_UNREADABLE: Final = re.compile(r"[<>`\\]|\$[A-Za-z_({]")
+_WORD_BREAK: Final = re.compile(r"[\s=;&|<>()\"'`]+")
+_BLANKS: Final = re.compile(r"\s+")
 
 
 def resolve_command(text: str) -> Command:
-    """The command, with the pieces between its separators."""
-    parts = tuple(part for piece in _SEPARATOR.split(text) if (part := piece.strip()))
-    unreadable = _UNREADABLE.search(text) is not None or len(parts) > MAX_PARTS
-    if _SEPARATOR.search(text) is None:
-        parts = (text,)
-    return mint_command(text, parts if not unreadable else parts[:MAX_PARTS], unreadable=unreadable)
+    """The command, with the pieces between its separators, each as it stands and without what may stand around it."""
+    pieces = _SEPARATOR.split(text)
+    parts = dict.fromkeys(form for piece in pieces for form in _forms(piece) if form)
+    plain = len(pieces) == 1
+    unreadable = _UNREADABLE.search(text) is not None or len(pieces) > MAX_PARTS
+    return mint_command(text, () if unreadable else tuple(parts), plain=plain and not unreadable, unreadable=unreadable)
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a command, for comparison with what is protected."""
+    return _WORD_BREAK.split(text)
+
+
+def _forms(piece: str) -> tuple[str, str]:
+    bare = piece.strip().lstrip("({! \t").rstrip(")} \t")
+    return piece.strip(), _BLANKS.sub(" ", bare)

@@ -26,6 +26,7 @@ _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMERIC: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _IPV4: Final = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})")
 
+_LOCAL_ENDINGS: Final = (".localhost", ".local", ".localdomain", ".internal", ".home.arpa", ".svc")
 _METADATA_NAMES: Final = frozenset(
     {"metadata.google.internal", "metadata.goog", "metadata", "instance-data", "instance-data.ec2.internal"}
 )
@@ -85,10 +86,15 @@ def resolve_host(text: str, lookup: Lookup | None = None) -> Address:
     answers = [_address(_parse(answer)) for answer in _look_up(name, lookup)] if lookup else []
     return Address(
         host=name,
-        private=labels[-1] == "localhost" or any(answer.private for answer in answers),
+        private=_is_local(name) or any(answer.private for answer in answers),
         metadata=name in _METADATA_NAMES or any(answer.metadata for answer in answers),
         confusable=_imitated(name),
     )
+
+
+def _is_local(name: str) -> bool:
+    """Whether the name is one that only a private network answers."""
+    return "." not in name or f".{name}".endswith(_LOCAL_ENDINGS)
 
 
 def _ascii(text: str) -> str:

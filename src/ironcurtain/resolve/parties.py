@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
 from ironcurtain.errors import Refusal
@@ -12,47 +13,55 @@ from ironcurtain.resolve.text import require_visible
 
 MAX_PARTIES: Final = 1_000  # in one string
 
-_DISPLAY: Final = re.compile(r'(?:"[^"\\<>]*"|[^"<>@\\]*)\s*<([^<>"]*)>')
-_LOCAL: Final = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+")
-_BARE_FORBIDDEN: Final = frozenset('<>"()\\')
+MAX_ENTRY: Final = 1_000  # characters of one of them
+MAX_TEXT: Final = 32_768  # characters of the string
+
+_LOCAL: Final = re.compile(r"[A-Za-z0-9#$&'*+/=?^_`{|}~.-]+")
+_ENTRY: Final = re.compile(r'[^,;"]*(?:"[^"]*"[^,;"]*)*')
+_FORBIDDEN: Final = frozenset('<>"()\\%!')
 
 
 def resolve_parties(text: str) -> tuple[Party, ...] | Opaque:
     """The parties a string names, or the string itself where it cannot be read as a list of them."""
     try:
         require_visible(text, "", "")
-        pieces = _split(text)
-        return tuple(_party(piece) for piece in pieces if piece)
+        return tuple(_party(piece) for piece in _split(text) if piece)
     except (Refusal, ValueError):
         return Opaque(text)
 
 
 def _split(text: str) -> list[str]:
     """Cut at commas and semicolons that stand outside quotes."""
-    pieces = [""]
-    quoted = False
-    for char in text:
-        quoted = quoted != (char == '"')
-        if char in ",;" and not quoted:
-            pieces.append("")
-        else:
-            pieces[-1] += char
-    if quoted or len(pieces) > MAX_PARTIES:
+    if len(text) > MAX_TEXT or text.count('"') % 2:
         raise ValueError(text)
-    return [piece.strip() for piece in pieces]
+    pieces = [piece.strip() for piece in _ENTRY.findall(text)]
+    if text.count(",") + text.count(";") >= MAX_PARTIES or any(len(piece) > MAX_ENTRY for piece in pieces):
+        raise ValueError(text)
+    return pieces
 
 
 def _party(piece: str) -> Party:
-    display = _DISPLAY.fullmatch(piece)
-    bare = display[1].strip() if display else piece
-    if not bare or _BARE_FORBIDDEN & set(bare):
+    bare, named = _address_of(piece)
+    if not bare or _FORBIDDEN & set(bare) or "=?" in bare or unicodedata.normalize("NFKC", bare) != bare:
         raise ValueError(piece)
     local, at, domain = bare.rpartition("@")
     if not at or not local:  # a name, an id, a @handle
-        if display:
+        if named:
             raise ValueError(piece)
         return mint_party(bare, None)
     if "@" in local or not _LOCAL.fullmatch(local):
         raise ValueError(piece)
     host = resolve_host(domain).host
     return mint_party(f"{local.lower()}@{host}", host)
+
+
+def _address_of(piece: str) -> tuple[str, bool]:
+    """What stands between the brackets of `Ann Lee <ann@x.example>`, or the piece itself."""
+    if not piece.endswith(">"):
+        return piece, False
+    name, opening, bare = piece[:-1].rpartition("<")
+    name = name.strip()
+    quoted = len(name) > 1 and name.startswith('"') and name.endswith('"') and '"' not in name[1:-1]
+    if not opening or set("<>\\") & set(name) or (not quoted and set('"@') & set(name)):
+        raise ValueError(piece)
+    return bare.strip(), True

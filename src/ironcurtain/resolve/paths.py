@@ -31,16 +31,19 @@ if TYPE_CHECKING:
 
 MAX_PATH_BYTES: Final = 4096  # PATH_MAX on Linux
 MAX_NAME_BYTES: Final = 255  # NAME_MAX
+MAX_STEPS: Final = 16_384  # names walked for one call
 MAX_LINKS: Final = 40  # where the kernel answers ELOOP
 
-_WINDOWS: Final = re.compile(r"\\|^[A-Za-z]:|::\$")
+_WINDOWS_DRIVE: Final = re.compile(r"[A-Za-z]:")
 _WINDOWS_NAME: Final = re.compile(
     r"(?:con|prn|aux|nul|com[1-9]|lpt[1-9])"  # devices
     r"|.*[^.][. ]+"  # a trailing dot or space, which Windows drops
     r"|[^.~]{1,6}~[0-9](?:\..{0,3})?",  # a short name that stands for a long one
     re.IGNORECASE,
 )
-_WILDCARD: Final = re.compile(r"[*?]|\{[^{}]*(?:,|\.\.)[^{}]*\}|\[[!^]|\[[^\]/]*[^\]/]-[^\]/]+\]")
+_WILDCARD: Final = re.compile(r"[*?]|\[[!^]|[@+!]\(")
+_BRACED: Final = re.compile(r"\{([^{}]*)\}")
+_BRACKETED: Final = re.compile(r"\[([^\[\]]*)\]")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -62,6 +65,19 @@ class SystemLooks:
     readlink: Callable[[str], str] = os.readlink
 
 
+@dataclass(slots=True)
+class Steps:
+    """How many names may still be walked; links can make a short path a long way."""
+
+    left: int = MAX_STEPS
+
+    def take(self) -> None:
+        """Use one, or refuse to go on."""
+        self.left -= 1
+        if self.left < 0:
+            raise Refusal("path_loop", f"more than {MAX_STEPS} steps to where the paths lead", "ask for fewer at once")
+
+
 @dataclass(frozen=True, slots=True)
 class PathResolver:
     """Resolves paths for one owner on one machine."""
@@ -71,13 +87,15 @@ class PathResolver:
     mounts: frozenset[str] = frozenset()
     """Mount points, for those that share a device with what is around them (bind mounts)."""
 
-    def resolve(self, text: str, base: str | None) -> CanonicalPath:
+    def resolve(self, text: str, base: str | None, steps: Steps | None = None) -> CanonicalPath:
         """The canonical form of a path; relative ones start at `base`."""
-        return self._walk(self._absolute(_spelling(text), base))
+        path = self._walk(self._absolute(_spelling(text), base), steps or Steps())
+        _require_one_meaning(path.text)
+        return path
 
-    def follow(self, text: str, base: str | None) -> CanonicalPath:
+    def follow(self, text: str, base: str | None, steps: Steps | None = None) -> CanonicalPath:
         """Where a string leads that is no path by role: any spelling, links followed."""
-        return self._walk(self._absolute(text, base))
+        return self._walk(self._absolute(text, base), steps or Steps())
 
     def lexical(self, text: str, base: str | None) -> str:
         """What the text names if nothing on the way is a link; for strings that are no paths by role."""
@@ -102,10 +120,11 @@ class PathResolver:
             )
         return f"{base}/{text}"
 
-    def _walk(self, absolute: str) -> CanonicalPath:
+    def _walk(self, absolute: str, steps: Steps) -> CanonicalPath:
         walk = _Walk(self)
         pending = absolute.split("/")[::-1]
         while pending:
+            steps.take()
             name = pending.pop()
             if name in ("", "."):
                 continue
@@ -203,21 +222,39 @@ class _Walk:
 
 
 def _spelling(text: str) -> str:
-    """Refuse every spelling with a second meaning; the rest in NFC."""
+    """The text in NFC, if it has no second meaning."""
+    if len(text) > MAX_PATH_BYTES:
+        raise Refusal("path_spelling", f"a path of more than {MAX_PATH_BYTES} bytes")
+    normal = unicodedata.normalize("NFC", text)
+    if _SCHEME.match(normal) or normal.startswith("file:"):
+        raise Refusal("path_spelling", f"a URL where a path is expected: {quote(text)}", "send the plain path")
+    if _WINDOWS_DRIVE.match(normal):
+        raise Refusal("path_spelling", f"a Windows spelling: {quote(text)}", "use forward slashes")
+    _require_one_meaning(normal)
+    return normal
+
+
+def _require_one_meaning(text: str) -> None:
+    """Refuse every name with a second meaning; asked of what comes in, and of what goes out."""
     require_visible(text, "path_spelling", "the path")
     if len(text.encode()) > MAX_PATH_BYTES:
         raise Refusal("path_spelling", f"a path of more than {MAX_PATH_BYTES} bytes")
     if "$" in text or "`" in text:
         raise Refusal("path_spelling", f"a path that a shell would rewrite: {quote(text)}", "write the path out")
-    if _SCHEME.match(text) or text.startswith("file:"):
-        raise Refusal("path_spelling", f"a URL where a path is expected: {quote(text)}", "send the plain path")
-    if _WINDOWS.search(text):
+    if "\\" in text:
         raise Refusal("path_spelling", f"a Windows spelling: {quote(text)}", "use forward slashes")
-    if _WILDCARD.search(text):
+    if _WILDCARD.search(text) or any(_expands(braced) for braced in _BRACED.findall(text)) or _has_range(text):
         raise Refusal("path_wildcard", f"a pattern where one path is expected: {quote(text)}", "name each path")
     if any(_WINDOWS_NAME.fullmatch(name) for name in text.split("/")):
         raise Refusal("path_spelling", f"a name that means another on Windows: {quote(text)}", "use a plain name")
-    return unicodedata.normalize("NFC", text)
+
+
+def _expands(braced: str) -> bool:
+    return "," in braced or ".." in braced
+
+
+def _has_range(text: str) -> bool:
+    return any("-" in inside[1:-1] for inside in _BRACKETED.findall(text))
 
 
 def _is_text(name: str) -> bool:

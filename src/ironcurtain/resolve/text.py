@@ -11,6 +11,16 @@ _BIDI: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066
 _DASHES: Final = frozenset("-\u00ad\u02d7\u058a\u05be\u1400\u1806\u2212\u2796\u2e3a\u2e3b\u30fc\ufe63\uff0d")
 
 
+_HIDDEN: Final = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0" + "".join(map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10))))
+)
+
+
+def hides(text: str) -> bool:
+    """Whether the text holds a character that nobody sees."""
+    return not text.isascii() and any(char in _HIDDEN or unicodedata.category(char) == "Cf" for char in text)
+
+
 def require_visible(text: str, code: str, what: str) -> None:
     """Refuse control, line-separating and direction-changing characters in a name."""
     if text.isascii() and text.isprintable():

@@ -18,10 +18,7 @@ MAX_URL: Final = 8192  # characters
 _DEFAULT_PORT: Final = {"http": "80", "https": "443"}
 _URL: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?://(?P<authority>[^/?#]*))?(?P<rest>.*)", re.DOTALL)
 _AUTHORITY: Final = re.compile(r"(?P<host>\[[^\[\]]*\]|[^:\[\]]+)(?::(?P<port>[0-9]{1,5}))?")
-# A host, or a host and port. With a port the host needs a dot: `javascript:1` is a scheme to a browser.
-_BARE: Final = re.compile(
-    r"[^:/?#@\[\]]+|(?:localhost|[^:/?#@\[\]]*\.[^:/?#@\[\]]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?"
-)
+_BARE: Final = re.compile(r"(?P<host>[^:/?#@\[\]]+|\[[0-9A-Fa-f:.]+\])(?P<port>:[0-9]{1,5})?")
 _HAS_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _UNRESERVED: Final = re.compile(r"%(4[1-9A-Fa-f]|5[0-9Aa]|6[1-9A-Fa-f]|7[0-9Aa]|3[0-9]|2[DdEe]|5[Ff]|7[Ee])")
 _ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})|%[0-9A-Fa-f]{2}")
@@ -39,7 +36,7 @@ def resolve_url(text: str, lookup: Lookup | None = None) -> CanonicalUrl:
     require_visible(text, "url_spelling", "the URL")
     if len(text) > MAX_URL or " " in text or "\\" in text:
         raise Refusal("url_spelling", f"a space, a backslash or more than {MAX_URL} characters: {quote(text)}")
-    if _BARE.fullmatch(text):
+    if _is_bare(text):
         return _assemble("", text, "", lookup)
     parts = _URL.fullmatch(text)
     if parts is None:
@@ -50,6 +47,14 @@ def resolve_url(text: str, lookup: Lookup | None = None) -> CanonicalUrl:
     if not parts["authority"]:
         raise Refusal("url_spelling", f"a URL without a host: {quote(text)}", "write https://host/path")
     return _assemble(scheme, parts["authority"], parts["rest"], lookup)
+
+
+def _is_bare(text: str) -> bool:
+    """A host, or a host and port. With a port the name needs a dot: `javascript:1` is a scheme to a browser."""
+    parts = _BARE.fullmatch(text)
+    if parts is None:
+        return False
+    return not parts["port"] or parts["host"] == "localhost" or "." in parts["host"] or "[" in parts["host"]
 
 
 def _assemble(scheme: str, authority: str, rest: str, lookup: Lookup | None) -> CanonicalUrl:

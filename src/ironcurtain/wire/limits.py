@@ -23,6 +23,9 @@ MESSAGE: Final = Limits(
 )  # a call: a file's content fits, a flood does not
 ARTIFACT: Final = Limits(size=64 * 1024 * 1024, depth=160, values=20_000_000)  # a file of the owner's: 100,000 rules
 MAX_INTEGER: Final = 2**63 - 1  # what every server can hold exactly
+MAX_KEY: Final = 1_000  # characters of a key that is not ASCII
+MAX_DEFINITION: Final = 256 * 1024  # bytes of a tool definition; the largest real one seen has 40 kB
+MAX_FILLED: Final = 1_000  # elements of a list that defaults are put into
 MAX_SUBSCHEMAS: Final = 2_000  # in one tool definition; the largest real one seen has a few hundred
 MAX_SCHEMA_DEPTH: Final = 64  # JSON levels; two for each level of arguments
 MAX_NAME: Final = 256  # characters of a server, tool or principal name

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 import jsonschema_rs
 
 from ironcurtain.errors import Refusal, quote
-from ironcurtain.wire.limits import MAX_SCHEMA_DEPTH, MAX_SUBSCHEMAS
+from ironcurtain.wire import strict_json
+from ironcurtain.wire.limits import MAX_DEFINITION, MAX_FILLED, MAX_SCHEMA_DEPTH, MAX_SUBSCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,6 +28,7 @@ _REGEX: Final = jsonschema_rs.FancyRegexOptions(
     dfa_size_limit=1 << 20,
 )
 _BRANCHES: Final = ("anyOf", "oneOf", "allOf")
+_MAPS: Final = frozenset({"properties", "$defs", "definitions", "patternProperties", "dependentSchemas"})
 _DATA: Final = frozenset({"enum", "const", "default", "examples", "example"})
 
 
@@ -36,6 +38,8 @@ class Leaf:
 
     name: str
     required: bool
+    defaulted: bool = False
+    """Left out or null, it may stand for a default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,8 @@ def admit(definition: Mapping[str, Json]) -> Schema:
     root = definition.get("inputSchema")
     if not isinstance(root, dict):
         raise ValueError("it has no inputSchema")
+    if len(strict_json.canonical(dict(definition))) > MAX_DEFINITION:
+        raise ValueError(f"it is larger than {MAX_DEFINITION} bytes")
     _require_closed_and_small(root)
     try:
         validator = _compile(root)
@@ -75,7 +81,9 @@ def admit(definition: Mapping[str, Json]) -> Schema:
     leaves: dict[str, Leaf] = {}
     for leaf in _leaves(root, root, "", required=True):
         known = leaves.get(leaf.name)
-        leaves[leaf.name] = Leaf(leaf.name, leaf.required or (known is not None and known.required))
+        if known is not None:
+            leaf = Leaf(leaf.name, leaf.required or known.required, leaf.defaulted or known.defaulted)  # noqa: PLW2901
+        leaves[leaf.name] = leaf
     return Schema(leaves, defaults, validator)
 
 
@@ -99,7 +107,11 @@ def _require_closed_and_small(root: dict[str, Json]) -> None:
             if reference in references:
                 raise ValueError("its schema refers to itself")
             pending.append((_target(root, reference), depth + 1, (*references, reference)))
-        pending.extend((child, depth + 1, references) for key, child in node.items() if key not in _DATA)
+        for keyword, child in node.items():
+            if keyword in _MAPS and isinstance(child, dict):  # its keys are names, whatever they look like
+                pending.extend((schema, depth + 2, references) for schema in child.values())
+            elif keyword not in _DATA:
+                pending.append((child, depth + 1, references))
 
 
 def _follow(root: Mapping[str, Json], node: Mapping[str, Json]) -> dict[str, Json]:
@@ -140,6 +152,7 @@ def _variants(root: Mapping[str, Json], node: Json) -> Iterator[dict[str, Json]]
 def _leaves(root: Mapping[str, Json], node: Json, prefix: str, *, required: bool) -> Iterator[Leaf]:
     """Every leaf below a node: `name`, `object.child`, `list[].child`; a list of plain values is the plain name."""
     found = False
+    defaulted = any(variant.get("default") is not None for variant in _variants(root, node))
     for variant in _variants(root, node):
         properties = variant.get("properties")
         if isinstance(properties, dict) and properties:
@@ -154,9 +167,9 @@ def _leaves(root: Mapping[str, Json], node: Json, prefix: str, *, required: bool
                 found = True
                 yield from below
         elif prefix and _is_plain(variant):
-            yield Leaf(prefix, required)
+            yield Leaf(prefix, required, defaulted)
     if prefix and not found:
-        yield Leaf(prefix, required)
+        yield Leaf(prefix, required, defaulted)
 
 
 def _is_list(variant: Mapping[str, Json]) -> bool:
@@ -178,6 +191,8 @@ class _Defaults:
     def fill(self, value: Json) -> Json:
         """A copy of the value with the defaults put in."""
         if isinstance(value, list):
+            if self.items and len(value) > MAX_FILLED:
+                raise Refusal("arguments_invalid", f"a list of more than {MAX_FILLED} elements that have defaults")
             return [self.items.fill(item) for item in value] if self.items else value
         if not isinstance(value, dict):
             return value
@@ -191,17 +206,15 @@ class _Defaults:
 
 
 def _defaults(root: Mapping[str, Json], node: Json) -> _Defaults | None:
-    if not isinstance(node, dict):
-        return None
-    schema = _follow(root, node)
-    properties = schema.get("properties")
     found: dict[str, tuple[tuple[Json, ...], _Defaults | None]] = {}
-    for name, child in properties.items() if isinstance(properties, dict) else ():
-        own = _own_default(root, child)
-        below = _defaults(root, child)
-        if own or below:
-            found[name] = (own, below)
-    items = _defaults(root, schema.get("items"))
+    items: _Defaults | None = None
+    for variant in _variants(root, node):
+        properties = variant.get("properties")
+        for name, child in properties.items() if isinstance(properties, dict) else ():
+            own, below = _own_default(root, child), _defaults(root, child)
+            if (own or below) and name not in found:
+                found[name] = (own, below)
+        items = items or _defaults(root, variant.get("items"))
     return _Defaults(found, items) if found or items else None
 
 
@@ -209,7 +222,8 @@ def _own_default(root: Mapping[str, Json], child: Json) -> tuple[Json, ...]:
     """The default of a property, if the property accepts it: many declare `null` for what must be a string."""
     if not isinstance(child, dict):
         return ()
-    default = _follow(root, child).get("default", child.get("default"))
+    written = [child, *_variants(root, child)]
+    default = next((variant["default"] for variant in written if variant.get("default") is not None), None)
     if default is None:
         return ()
     shared = {key: root[key] for key in ("$defs", "definitions", "$schema") if key in root}

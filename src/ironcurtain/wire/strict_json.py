@@ -13,7 +13,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from ironcurtain.errors import Refusal, quote
-from ironcurtain.wire.limits import MAX_INTEGER, MESSAGE, Limits
+from ironcurtain.wire.limits import MAX_INTEGER, MAX_KEY, MESSAGE, Limits
 
 if TYPE_CHECKING:
     from ironcurtain.model.call import Json
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 # keeps the scan linear: without it every later quote would be tried as a beginning.
 _TOKEN: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
 _MAX_INTEGER_DIGITS: Final = len(str(MAX_INTEGER)) + 1
-_EXACT_FLOAT: Final = 2**53
+# Characters that show nothing and are in no category of their own.
+_INVISIBLE: Final = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]")
 
 
 def loads(data: bytes, limits: Limits = MESSAGE) -> Json:
@@ -80,7 +81,9 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _fold(key: str) -> str:
-    if unicodedata.normalize("NFKC", key) != key or any(unicodedata.category(c) == "Cf" for c in key):
+    # Normalising takes time that grows with the square of the text; so does nothing that is this short.
+    plain = len(key) <= MAX_KEY and unicodedata.normalize("NFKC", key) == key and not _INVISIBLE.search(key)
+    if not plain or any(unicodedata.category(char) == "Cf" for char in key):
         raise Refusal("json_confusable_key", f"the key {quote(key)} is not in its plain form")
     return key.casefold()
 
@@ -96,7 +99,7 @@ def _number(text: str) -> int | float:
     if number in (float("inf"), float("-inf")):
         raise Refusal("json_number", f"a number too large to hold: {quote(text[:24])}")
     # One value, one form: 1.0 and 1e0 are 1, whoever reads them.
-    return int(number) if number.is_integer() and abs(number) < _EXACT_FLOAT else number
+    return int(number) if number.is_integer() and abs(number) < MAX_INTEGER else number
 
 
 def _constant(name: str) -> NoReturn:

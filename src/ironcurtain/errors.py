@@ -20,6 +20,11 @@ def quote(text: object) -> str:
     return shown if len(shown) <= QUOTE_LIMIT else shown[:QUOTE_LIMIT] + '..."'
 
 
+def visible(text: str) -> str:
+    """Foreign text with everything escaped that could break, move, colour or hide other text."""
+    return "".join(c if c.isprintable() and (c.isascii() or c.isalnum()) else ascii(c)[1:-1] for c in text)
+
+
 class Refusal(Exception):  # noqa: N818 - it is what it says: not a fault, an answer
     """One call is refused before the rules are asked."""
 
@@ -34,7 +39,7 @@ class ArtifactError(Exception):
     """A file is refused; names the file, the place in it and what to write instead."""
 
     def __init__(self, code: str, file: str, place: str, problem: str, help_: str) -> None:
-        where = f"{file}: {place}" if place else file
+        where = f"{visible(file)}: {place}" if place else visible(file)
         super().__init__(f"{where}: {problem}")
         self.code = code
         self.file = file

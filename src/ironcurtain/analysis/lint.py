@@ -153,8 +153,10 @@ def _access(loaded: Loaded, tools: tuple[Tool, ...]) -> Iterator[Finding]:
     access = loaded.policy.access
     for layer in access.all_layers():
         for patterns in layer.lists:
-            for name in sorted(patterns.exact):
-                servers = sorted({tool.server for tool in tools if access.names.normal(tool.name) == name})
+            bare = [(name, name) for name in patterns.exact] + [(start, f"{start}*") for start in patterns.prefixes]
+            for start, name in sorted(bare, key=lambda pair: pair[1]):
+                fits = str.__eq__ if start == name else str.startswith
+                servers = sorted({tool.server for tool in tools if fits(access.names.normal(tool.name), start)})
                 if "/" not in name and len(servers) > 1:
                     message = f"{patterns.source}: {name} is a tool of {', '.join(servers)}; write server/{name}"
                     yield Finding("ambiguous", message)

@@ -86,28 +86,31 @@ def last_version(home: Path) -> int:
 def _state(home: Path) -> sqlite3.Connection:
     path = home / "state.db"
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+    if not os.path.lexists(path):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
     require_ours(path)
     try:
         connection = sqlite3.connect(path)
         connection.execute(_SCHEMA)
+        connection.execute("SELECT version, digest, at, artifacts FROM accepted_policy LIMIT 0")
     except sqlite3.DatabaseError as error:
-        raise ArtifactError(
-            "artifact_malformed",
-            str(path),
-            "",
-            f"not a database we can use: {error}",
-            f"move it away: mv {path} {path}.old",
-        ) from None
+        raise _unusable(path, f"not a database we can use: {error}") from None
     return connection
 
 
 def _restore(directory: Path, digest: str, artifacts: str, surroundings: Surroundings) -> Loaded:
-    values = json.loads(artifacts)
-    bundle = Bundle(
-        directory, {name: parse(json.dumps(value).encode(), f"state.db: {name}") for name, value in values.items()}
-    )
-    require_verified(bundle)
-    if bundle.digest != digest:
-        raise ArtifactError("policy_edited", "state.db", "", "the kept policy was changed", "verify a policy anew")
+    path = surroundings.home / "state.db"
+    try:
+        values = json.loads(artifacts)
+        items = {name: parse(json.dumps(values[name]).encode(), f"state.db: {name}") for name in values}
+        bundle = Bundle(directory, items)
+        require_verified(bundle)
+        if bundle.digest != digest:
+            raise _unusable(path, "the kept policy was changed", "policy_edited")
+    except (ValueError, KeyError, TypeError):
+        raise _unusable(path, "the kept policy is damaged") from None
     return build(bundle, surroundings)
+
+
+def _unusable(path: Path, problem: str, code: str = "artifact_malformed") -> ArtifactError:
+    return ArtifactError(code, str(path), "", problem, f"verify a policy anew, after: mv {path} {path}.old")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from typing import TYPE_CHECKING, BinaryIO
@@ -27,24 +28,40 @@ def require_ours(path: Path) -> None:
 
 
 def _open_ours(path: Path) -> BinaryIO:
-    _check_owner(path.parent.stat() if path.parent.is_dir() else None, path.parent)
+    _check_directory(path.parent)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
-        raise _error("artifact_missing", path, "there is no such file", "check the directory's name") from None
-    except OSError as error:
-        why = "it is a symbolic link" if path.is_symlink() else (error.strerror or "cannot be opened").lower()
+        raise _error("artifact_missing", path, "there is no such file", "check its name") from None
+    except (OSError, ValueError) as error:
+        why = "it is a symbolic link" if getattr(error, "errno", 0) == errno.ELOOP else _why(error)
         raise _error("artifact_unsafe", path, why, "put a regular file of your own there") from None
-    file = os.fdopen(descriptor, "rb")
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise _error("artifact_unsafe", path, "it is not a regular file", "put a regular file there")
         _check_owner(status, path)
     except ArtifactError:
-        file.close()
+        os.close(descriptor)
         raise
-    return file
+    return os.fdopen(descriptor, "rb")
+
+
+def _check_directory(directory: Path) -> None:
+    try:
+        status = os.lstat(directory)
+    except FileNotFoundError:
+        raise _error("artifact_missing", directory, "there is no such directory", "check its name") from None
+    except (OSError, ValueError) as error:
+        raise _error("artifact_unsafe", directory, _why(error), "name a directory of your own") from None
+    if not stat.S_ISDIR(status.st_mode):
+        problem = "it is a symbolic link" if stat.S_ISLNK(status.st_mode) else "it is no directory"
+        raise _error("artifact_unsafe", directory, problem, "name the directory itself")
+    _check_owner(status, directory)
+
+
+def _why(error: Exception) -> str:
+    return error.strerror.lower() if isinstance(error, OSError) and error.strerror else "not a valid name"
 
 
 def write_artifact(path: Path, data: bytes) -> None:
@@ -59,9 +76,7 @@ def write_artifact(path: Path, data: bytes) -> None:
     partial.replace(path)
 
 
-def _check_owner(status: os.stat_result | None, path: Path) -> None:
-    if status is None:
-        raise _error("artifact_missing", path, "there is no such directory", "check the directory's name")
+def _check_owner(status: os.stat_result, path: Path) -> None:
     if status.st_uid not in (os.geteuid(), 0):
         raise _error(
             "artifact_unsafe", path, f"it belongs to user {status.st_uid}, not to you", f"sudo chown $USER {path}"

@@ -68,7 +68,8 @@ class Item:
     def number(self) -> float:
         """A number; `true` is none."""
         if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
-            self.fail(f"a number is expected, not {quote(self.value)}", "write it without quotes")
+            hint = "write it without quotes" if isinstance(self.value, str) else "write a number, for example 1"
+            self.fail(f"a number is expected, not {quote(self.value)}", hint)
         return self.value
 
     def count(self, *, least: int = 0) -> int:

@@ -15,8 +15,9 @@ def read_lists(policy_lists: Item | None, dynamic: Item | None) -> Mapping[str, 
     """Every list by name; a name may stand in one place only."""
     found: dict[str, tuple[Scalar, ...]] = {}
     for name, entry in policy_lists.entries().items() if policy_lists else ():
-        values = entry if isinstance(entry.value, list) else entry.members(("values",), ("kind",))["values"]
-        found[name] = _scalars(values)
+        parts = {"values": entry} if isinstance(entry.value, list) else entry.members(("values",), ("kind",))
+        _check_kind(parts)
+        found[name] = _scalars(parts["values"])
     if dynamic is None:
         return found
     members = dynamic.members(("version", "lists"), ("generatedAt",))
@@ -26,11 +27,17 @@ def read_lists(policy_lists: Item | None, dynamic: Item | None) -> Mapping[str, 
         if name in found:
             entry.fail("the list stands in compiled-policy.json too", "remove one of the two")
         parts = entry.members(("values",), ("kind", "manualAdditions", "manualRemovals"))
+        _check_kind(parts)
         added = _scalars(parts["manualAdditions"]) if "manualAdditions" in parts else ()
         removed = _scalars(parts["manualRemovals"]) if "manualRemovals" in parts else ()
         gone = {(type(value), value) for value in removed}
         found[name] = tuple(v for v in (*_scalars(parts["values"]), *added) if (type(v), v) not in gone)
     return found
+
+
+def _check_kind(parts: Mapping[str, Item]) -> None:
+    if "kind" in parts:
+        parts["kind"].text()
 
 
 def _scalars(item: Item) -> tuple[Scalar, ...]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+import tempfile
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,14 +20,14 @@ from ironcurtain.artifacts.active import last_version
 from ironcurtain.artifacts.annotations import EFFECTS, pin_of
 from ironcurtain.artifacts.files import read_artifact, write_artifact
 from ironcurtain.artifacts.item import parse
-from ironcurtain.artifacts.policy import ANNOTATIONS, POLICY, SCENARIOS
+from ironcurtain.artifacts.policy import ANNOTATIONS, FILES, POLICY, SCENARIOS, build, read_bundle
 from ironcurtain.artifacts.shipped import shipped_bundle
 from ironcurtain.artifacts.verify import Verification, verify_directory
 from ironcurtain.errors import ArtifactError
 from ironcurtain.wire import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ironcurtain.artifacts.item import Item
     from ironcurtain.artifacts.policy import Surroundings
@@ -37,6 +38,9 @@ _LOCATED: Final = re.compile(
 )
 _OLD_EFFECTS: Final[Mapping[str, tuple[str, ...]]] = {"write": ("create", "update"), "other": ()}
 
+_OLD_WORDS: Final = ("read", "write", "delete", "move", "other")
+Effects = dict[str, dict[str, list[str]]]
+"""Effect -> server -> tools."""
 Definitions = dict[str, dict[str, dict[str, "Json"]]]
 """Server -> tool -> definition."""
 
@@ -50,38 +54,51 @@ class Imported:
 
 
 def import_original(
-    source: Path, target: Path, sandbox: Path, catalogues: Sequence[str], around: Surroundings, *, replace: bool
+    source: Path, target: Path, sandbox: Path, catalogues: Sequence[str], around: Surroundings, *, overwrite: bool
 ) -> Imported:
     """Convert the files of a directory into a policy directory and verify it there."""
-    if (target / POLICY).exists() and not replace:
+    if (target / POLICY).exists() and not overwrite:
         raise ArtifactError(
             "artifact_unsafe", str(target), "", "there is a policy already", "add --replace or --out DIR"
         )
     notes: list[str] = []
+    made: dict[str, Json] = {}
     annotations, effects = _annotations(_read(source / ANNOTATIONS), _definitions(catalogues), notes)
-    policy = _policy(_read(source / POLICY), effects, sandbox, last_version(around.home) + 1)
-    target.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _write(target / ANNOTATIONS, annotations)
-    _write(target / POLICY, policy)
+    made[ANNOTATIONS] = annotations
+    made[POLICY] = _policy(_read(source / POLICY), effects, sandbox, last_version(around.home) + 1)
     if (source / SCENARIOS).is_file():
-        _write(target / SCENARIOS, _scenarios(_read(source / SCENARIOS)))
-    return Imported(verify_directory(target, around), tuple(notes))
+        made[SCENARIOS] = _scenarios(_read(source / SCENARIOS))
+    return Imported(_verified_into(target, made, around), tuple(notes))
 
 
-def _annotations(
-    item: Item, definitions: Definitions, notes: list[str]
-) -> tuple[dict[str, Json], dict[str, list[str]]]:
+def _verified_into(target: Path, made: Mapping[str, Json], around: Surroundings) -> Verification:
+    """Verify in a directory beside the target; only what could be verified takes its place."""
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as partial:
+        for name, value in made.items():
+            _write(Path(partial) / name, value)
+        verification = verify_directory(Path(partial), around)
+        build(replace(read_bundle(Path(partial)), directory=target), around)  # at its own place, too
+        target.mkdir(mode=0o700, exist_ok=True)
+        for name in FILES:
+            (target / name).unlink(missing_ok=True)
+        for name in made:
+            (Path(partial) / name).replace(target / name)
+    return verification
+
+
+def _annotations(item: Item, definitions: Definitions, notes: list[str]) -> tuple[dict[str, Json], Effects]:
     """The annotations in our form, and which tools had which effect in theirs."""
     members = item.members(("servers",), ("generatedAt", "constitutionHash", "version"))
-    effects: dict[str, list[str]] = {}
+    effects: Effects = {}
     servers: dict[str, Json] = {}
     for server, entry in members["servers"].entries().items():
         tools: list[Json] = []
         for element in entry.members(("tools",), ("inputHash",))["tools"].elements():
             tool = element.members(("toolName", "serverName", "sideEffects", "args"), ("comment", "effect"))
             name = tool["toolName"].text()
-            effect = tool["effect"].text() if "effect" in tool else ""
-            effects.setdefault(effect, []).append(name)
+            effect = tool["effect"].word(_OLD_WORDS) if "effect" in tool else ""
+            effects.setdefault(effect, {}).setdefault(server, []).append(name)
             definition = definitions.get(server, {}).get(name)
             if definition is None:
                 definition = _synthesised(name, tool["args"])
@@ -130,20 +147,9 @@ def _synthesised(name: str, args: Item) -> dict[str, Json]:
     return {"name": name, "inputSchema": {"type": "object", "properties": properties, "additionalProperties": False}}
 
 
-def _policy(item: Item, effects: Mapping[str, list[str]], sandbox: Path, version: int) -> dict[str, Json]:
+def _policy(item: Item, effects: Effects, sandbox: Path, version: int) -> dict[str, Json]:
     members = item.members(("rules",), ("generatedAt", "constitutionHash", "inputHash", "version"))
-    rules: list[Json] = []
-    for element in members["rules"].elements():
-        rule = element.entries()
-        conditions = {key: entry.value for key, entry in rule["if"].entries().items()} if "if" in rule else {}
-        if "effect" in conditions:
-            wanted = rule["if"].entries()["effect"].elements(least=1)
-            tools = [tool for effect in wanted for tool in effects.get(effect.text(), ())]
-            if not tools:
-                rule["if"].fail("no tool has this effect", "name the tools instead")
-            conditions["tool"] = list(dict.fromkeys(tools))
-            del conditions["effect"]
-        rules.append({**{key: entry.value for key, entry in rule.items()}, "if": conditions})
+    rules: list[Json] = [rule for element in members["rules"].elements() for rule in _rules(element, effects)]
     made: dict[str, Json] = {
         "version": version,
         "setup": {"home": str(Path.home()), "sandbox": str(sandbox.absolute())},
@@ -153,6 +159,24 @@ def _policy(item: Item, effects: Mapping[str, list[str]], sandbox: Path, version
         if key in members:
             made[key] = members[key].text()
     return made
+
+
+def _rules(item: Item, effects: Effects) -> Iterator[dict[str, Json]]:
+    """A rule as it is; one that speaks of effects once for each server that has tools with them, naming these."""
+    rule = {key: entry.value for key, entry in item.entries().items()}
+    conditions = rule.get("if")
+    if not isinstance(conditions, dict) or "effect" not in conditions:
+        yield rule
+        return
+    wanted = [effect.word(_OLD_WORDS) for effect in item.entries()["if"].entries()["effect"].elements(least=1)]
+    servers = sorted({server for effect in wanted for server in effects.get(effect, {})})
+    if not servers:
+        item.fail("no tool has this effect", "name the tools instead")
+    for server in servers:
+        tools: list[Json] = [tool for effect in wanted for tool in effects.get(effect, {}).get(server, ())]
+        named = {"name": f"{rule.get('name')} ({server})"} if len(servers) > 1 else {}
+        kept = {key: value for key, value in conditions.items() if key != "effect"}
+        yield {**rule, **named, "if": {**kept, "server": [server], "tool": tools}}
 
 
 def _scenarios(item: Item) -> dict[str, Json]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -87,7 +88,7 @@ class Loaded:
 
 def read_bundle(directory: Path) -> Bundle:
     """Read every artifact of a directory."""
-    present = [name for name in FILES if name in REQUIRED or (directory / name).is_file()]
+    present = [name for name in FILES if name in REQUIRED or os.path.lexists(directory / name)]
     return Bundle(directory, {name: parse(read_artifact(directory / name), str(directory / name)) for name in present})
 
 
@@ -125,7 +126,7 @@ def build(bundle: Bundle, surroundings: Surroundings) -> Loaded:
     if "generatedAt" in top and top["generatedAt"].time() > surroundings.now + CLOCK_SLACK:
         top["generatedAt"].fail("it lies in the future", "check the clock, or compile again", "policy_future")
     paths, setup = _setup(top["setup"])
-    protected = _protect(bundle, setup, surroundings, paths, top["setup"])
+    protected = _protect(bundle, setup, surroundings, paths, top["setup"].entries()["sandbox"])
     tools, schemas = read_annotations(bundle.items[ANNOTATIONS])
     reader = RuleReader(paths, read_lists(top.get("lists"), bundle.items.get(LISTS)), Forms.of(tools.values()))
     rules = reader.rules(top["rules"])

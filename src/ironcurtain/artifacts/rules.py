@@ -273,7 +273,7 @@ def _names(item: Item) -> tuple[str, ...]:
 
 
 def _roles(item: Item) -> frozenset[Role]:
-    return frozenset(require_role(element.text(), element) for element in item.elements(least=1))
+    return frozenset(require_role(element.text(), item) for element in item.elements(least=1))
 
 
 def require_role(name: str, item: Item) -> Role:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from ironcurtain.cli.loading import load
 from ironcurtain.cli.main import BAD, DONE
-from ironcurtain.errors import ArtifactError
+from ironcurtain.errors import ArtifactError, visible
 from ironcurtain.mediation.decide import decide_bytes
 from ironcurtain.model.decision import Decision, Outcome, Stage
 from ironcurtain.wire.limits import MESSAGE
@@ -17,7 +18,6 @@ from ironcurtain.wire.limits import MESSAGE
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
-    from typing import BinaryIO
 
     from ironcurtain.artifacts.policy import Loaded
     from ironcurtain.model.call import Json
@@ -28,12 +28,12 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         loaded = load(arguments)
     except ArtifactError as error:
-        print(f"ironcurtain: {error}\n  help: {error.help}", file=sys.stderr)
+        print(f"ironcurtain: {error}\n  help: {visible(error.help)}", file=sys.stderr)
         refused = Decision(Outcome.DENY, Stage.LOAD, error.code, str(error), help=error.help)
-        for _ in lines(sys.stdin.buffer):
+        for _ in lines(stdin()):
             _write(refused)
         return BAD
-    for line in lines(sys.stdin.buffer):
+    for line in lines(stdin()):
         _write(_decide(line, loaded))
     return DONE
 
@@ -49,6 +49,11 @@ def _decide(line: bytes, loaded: Loaded) -> Decision:
             f"unforeseen: {type(error).__name__}",
             help="please report it",
         )
+
+
+def stdin() -> BinaryIO:
+    """Standard input as bytes; an empty one where it is closed."""
+    return sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
 
 
 def lines(stream: BinaryIO) -> Iterator[bytes]:

@@ -15,7 +15,8 @@ from ironcurtain.artifacts.shipped import load_shipped
 from ironcurtain.artifacts.verify import run_scenarios
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.scenarios import report
-from ironcurtain.cli.show import console, outcome, table, verdict, visible
+from ironcurtain.cli.show import console, heading, outcome, table, verdict
+from ironcurtain.errors import visible
 from ironcurtain.mediation.decide import decide_bytes
 from ironcurtain.model.decision import Outcome
 
@@ -46,10 +47,10 @@ def run(_: argparse.Namespace) -> int:
             "[bold]IronCurtain decides every tool call of an agent.[/] The default constitution: read and write in"
         )
         out.print("the sandbox, delete nothing, ask me for anything else.\n")
-        out.print("[bold]What the constitution says[/]")
+        out.print(heading("What the constitution says"))
         results = run_scenarios(loaded, time.time())
         report(results[: len(loaded.scenarios)], machine=False)
-        out.print("\n[bold]What a compromised agent tries[/]")
+        out.print(heading("\nWhat a compromised agent tries"))
         rows = table("", "attack", "decision", "decided by", "reason")
         attacks = _attacks(owner, sandbox)
         stopped, total = 0, len(attacks)

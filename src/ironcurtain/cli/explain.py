@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import sys
+import os
 import time
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from ironcurtain.cli.check import as_json, lines
+from ironcurtain.cli.check import as_json, lines, stdin
 from ironcurtain.cli.loading import load
 from ironcurtain.cli.main import BAD, DONE
-from ironcurtain.cli.show import console, outcome, table, visible
+from ironcurtain.cli.show import console, heading, outcome
 from ironcurtain.engine.explain import claim_stories, decisive_rules, nearby_values
 from ironcurtain.engine.rules import subject
-from ironcurtain.errors import Refusal
+from ironcurtain.errors import Refusal, visible
 from ironcurtain.mediation.decide import decide_call, refused
 from ironcurtain.model.decision import Outcome, Stage
 from ironcurtain.wire.call import read_call
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def run(arguments: argparse.Namespace) -> int:
     """Explain one call."""
     loaded = load(arguments)
-    data = arguments.call.encode() if arguments.call else next(lines(sys.stdin.buffer), b"")
+    data = os.fsencode(arguments.call) if arguments.call else next(lines(stdin()), b"")
     try:
         call = read_call(data)
     except Refusal as refusal:
@@ -59,7 +59,7 @@ def _stories(canonical: CanonicalCall, loaded: Loaded) -> tuple[ClaimStory, ...]
 def _for_machines(judged: Judged, loaded: Loaded, call: ToolCall) -> dict[str, Json]:
     shown = as_json(judged.decision)
     if judged.call is None or judged.facts is None:
-        return shown
+        return {**shown, "decisiveRules": []}
     claims: list[Json] = [
         {
             "claim": subject(story.claim),
@@ -89,12 +89,12 @@ def _for_people(judged: Judged, loaded: Loaded, call: ToolCall) -> None:
         out.print(Text.assemble("\n", (f"{decision.stage.value}: ", "bold"), visible(decision.reason)))
     else:
         canonical = judged.call
-        out.print("\n[bold](1) validate[/]  well-formed, and as the pinned schema wants it")
-        out.print("[bold](2) resolve[/]   what will be checked, and sent:")
-        rows = table("", "role", "argument", "value")
+        out.print(heading("\n(1) validate", "  well-formed, and as the pinned schema wants it"))
+        out.print(heading("(2) resolve", "   what will be checked, and sent:"))
         for item in canonical.values:
-            rows.add_row("   ", item.role, visible(item.leaf), visible(str(item.value))[:400])
-        out.print(rows if canonical.values else "    nothing that has a role")
+            out.print(f"    {visible(item.role):<12}  {visible(item.leaf)} = {visible(str(item.value))}")
+        if not canonical.values:
+            out.print("    nothing that has a role")
         structural = decision.stage in (Stage.INVARIANTS, Stage.ACCESS, Stage.TASK)
         out.print(
             Text.assemble(
@@ -102,7 +102,9 @@ def _for_people(judged: Judged, loaded: Loaded, call: ToolCall) -> None:
                 visible(f"{decision.stage.value} decides: {decision.reason}") if structural else "no objection",
             )
         )
-        out.print("[bold](6) rules[/]     each claim goes through the chain; the first rule that matches decides it:")
+        out.print(
+            heading("(6) rules", "     each claim goes through the chain; the first rule that matches decides it:")
+        )
         for story in _stories(canonical, loaded):
             _tell(story)
     out.print()
@@ -113,7 +115,8 @@ def _for_people(judged: Judged, loaded: Loaded, call: ToolCall) -> None:
     )
     if judged.call is not None and judged.facts is not None:
         decisive = decisive_rules(judged.call, loaded.policy, judged.facts)
-        out.print(Text(f"rules whose removal would change this: {', '.join(decisive) or 'none'}", style="dim"))
+        named = visible(", ".join(decisive)) or "none"
+        out.print(Text(f"rules whose removal would change this: {named}", style="dim"))
         if nearby := _nearby(judged, loaded, call):
             out.print(Text.assemble(("would be allowed: ", "green"), visible(json.dumps(nearby))))
     if decision.help:

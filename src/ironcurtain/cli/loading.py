@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ironcurtain.artifacts.config import read_config
 from ironcurtain.artifacts.policy import Loaded, Surroundings, load_policy
 from ironcurtain.engine.access import Access
-from ironcurtain.errors import Refusal
+from ironcurtain.errors import Refusal, visible
 
 if TYPE_CHECKING:
     import argparse
@@ -45,11 +45,19 @@ def load(arguments: argparse.Namespace) -> Loaded:
     from ironcurtain.artifacts.active import active_directory, load_active  # noqa: PLC0415 - needs sqlite3
 
     directory = Path(arguments.policy)
-    if directory.resolve() != active_directory(around.home).resolve():
+    if not _is_same(directory, active_directory(around.home)):
         return load_policy(directory, around)
     active = load_active(around)
     if active.refused:
         print(f"ironcurtain: {active.refused}", file=sys.stderr)
-        print(f"  help: {active.refused.help}", file=sys.stderr)
+        print(f"  help: {visible(active.refused.help)}", file=sys.stderr)
         print(f"  version {active.loaded.policy.version}, the last good one, stays in force", file=sys.stderr)
     return active.loaded
+
+
+def _is_same(directory: Path, active: Path) -> bool:
+    """Whether a directory is the home's own, by whatever name; one that cannot be looked at is refused later."""
+    try:
+        return directory.absolute() == active or directory.samefile(active)
+    except (OSError, ValueError):
+        return False

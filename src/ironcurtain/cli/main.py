@@ -113,24 +113,43 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the answer is the exit code."""
-    arguments = parser().parse_args(argv)
-    module, _, function = arguments.run.partition(":")
-    from ironcurtain.errors import ArtifactError, Refusal  # noqa: PLC0415 - not needed for --help
-
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - for the rest of the process
     try:
-        code = getattr(importlib.import_module(f"ironcurtain.cli.{module}"), function)(arguments)
+        code = _run(argv)
         sys.stdout.flush()
-    except (ArtifactError, Refusal) as error:
-        print(f"ironcurtain: {error}", file=sys.stderr)
-        if error.help:
-            print(f"  help: {error.help}", file=sys.stderr)
-        return BAD
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         return DONE
-    return int(code)
+    except OSError as error:
+        _forget_output()
+        print(f"ironcurtain: the answer could not be written: {error.strerror}", file=sys.stderr)
+        return BAD
+    return code
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    try:
+        arguments = parser().parse_args(argv)
+    except SystemExit as end:  # --help, --version, or a usage error that has been said
+        return int(end.code or DONE)
+    from ironcurtain.errors import ArtifactError, Refusal, visible  # noqa: PLC0415 - not needed for --help
+
+    module, _, function = arguments.run.partition(":")
+    try:
+        return int(getattr(importlib.import_module(f"ironcurtain.cli.{module}"), function)(arguments))
+    except (ArtifactError, Refusal) as error:
+        print(f"ironcurtain: {error}", file=sys.stderr)
+        if error.help:
+            print(f"  help: {visible(error.help)}", file=sys.stderr)
+        return BAD
+
+
+def _forget_output() -> None:
+    """Nobody reads it any more; let nothing complain about that at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _verb(

@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.text import Text
+
 from ironcurtain.cli.loading import load, surroundings
 from ironcurtain.cli.main import DONE, NO
-from ironcurtain.cli.show import console, visible
+from ironcurtain.cli.show import console
+from ironcurtain.errors import visible
 
 if TYPE_CHECKING:
     import argparse
@@ -36,7 +39,7 @@ def lint(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print(json.dumps({"kind": finding.kind, "rules": list(finding.rules), "message": finding.message}))
         else:
-            console().print(f"[yellow]{finding.kind}[/]  {visible(finding.message)}")
+            console().print(Text.assemble((finding.kind, "yellow"), "  ", visible(finding.message)))
     if not arguments.json:
         console().print("nothing to report" if not findings else f"{len(findings)} findings")
     return NO if findings else DONE
@@ -56,11 +59,11 @@ def import_(arguments: argparse.Namespace) -> int:
         Path(arguments.sandbox),
         arguments.catalogue,
         around,
-        replace=arguments.replace,
+        overwrite=arguments.replace,
     )
     report(imported.verification.results, machine=False)
     for note in imported.notes:
-        console().print(f"[yellow]note[/]  {visible(note)}")
+        console().print(Text.assemble(("note", "yellow"), "  ", visible(note)))
     passed = imported.verification.passed
     console().print(f"{'imported and verified' if passed else 'imported, but it does not pass'}: {target}")
     console().print(f"next: ironcurtain {'check' if passed else 'scenarios run'} --policy {target}")

@@ -6,10 +6,13 @@ import json
 import time
 from typing import TYPE_CHECKING
 
+from rich.text import Text
+
 from ironcurtain.artifacts.verify import run_scenarios
 from ironcurtain.cli.loading import load
 from ironcurtain.cli.main import DONE, NO
-from ironcurtain.cli.show import console, outcome, table, verdict, visible
+from ironcurtain.cli.show import console, outcome, table, verdict
+from ironcurtain.errors import visible
 
 if TYPE_CHECKING:
     import argparse
@@ -42,10 +45,10 @@ def report(results: Sequence[Result], *, machine: bool) -> None:
     for result in results:
         rows.add_row(
             verdict(passed=result.passed),
-            visible(result.scenario.description),
+            Text(visible(result.scenario.description)),
             outcome(result.decision.outcome),
             result.scenario.expected.word,
-            visible(result.decision.rule or result.decision.code),
+            Text(visible(result.decision.rule or result.decision.code)),
         )
     console().print(rows)
     passed = sum(result.passed for result in results)

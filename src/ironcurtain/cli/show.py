@@ -18,12 +18,11 @@ _PLAIN_WIDTH: Final = 160  # columns when the output is not a terminal
 
 def console() -> Console:
     """Standard output; a fixed width where it is not a terminal, so that files look the same everywhere."""
-    return Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
-
-
-def visible(text: str) -> str:
-    """Foreign text with everything escaped that could move, colour or hide other text."""
-    return "".join(c if c.isprintable() and (c.isascii() or c.isalnum()) else ascii(c)[1:-1] for c in text)
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+    width = None if sys.stdout.isatty() else _PLAIN_WIDTH
+    return Console(highlight=False, soft_wrap=True, markup=False, emoji=False, width=width)
 
 
 def outcome(value: Outcome) -> Text:
@@ -34,6 +33,11 @@ def outcome(value: Outcome) -> Text:
 def verdict(*, passed: bool, good: str = "pass", bad: str = "FAIL") -> Text:
     """Passed or failed, in colour."""
     return Text(good, style="green") if passed else Text(bad, style="bold red")
+
+
+def heading(text: str, rest: str = "") -> Text:
+    """A bold beginning, and what follows it."""
+    return Text.assemble((text, "bold"), rest)
 
 
 def table(*columns: str, title: str | None = None) -> Table:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from rich.text import Text
+
 from ironcurtain.cli.loading import load
 from ironcurtain.cli.main import DONE
-from ironcurtain.cli.show import console, table, visible
+from ironcurtain.cli.show import console, table
+from ironcurtain.errors import visible
 from ironcurtain.model.call import Principal
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
         return DONE
     shown = table("server", "tool", "what it does", "hidden because")
     for row in rows:
-        shown.add_row(*(visible(str(row[key] or "")) for key in ("serverName", "toolName", "comment", "hidden")))
+        cells = (visible(str(row[key] or "")) for key in ("serverName", "toolName", "comment", "hidden"))
+        shown.add_row(*map(Text, cells))
     console().print(shown)
     return DONE

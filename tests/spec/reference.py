@@ -65,23 +65,31 @@ PLACE_ROLES = {"channel", "calendar", "repository"}
 CARRIED_ROLES = {"outbound-content", "amount", "identifier"}
 READ_ROLES = {"read-path", "fetch-url"}
 SENDING_ROLES = PARTY_ROLES | PLACE_ROLES | {"send-url"}
+HOST_ROLES = URL_ROLES | PLACE_ROLES  # a place with `scheme://` is resolved like a URL, and then has a host
+DOMAIN_ROLES = HOST_ROLES | PARTY_ROLES
 
 # --- Limits and spellings (engine.md 1 and 2). --------------------------------------------------------------------
 
 MAX_PATH_BYTES, MAX_COMPONENT_BYTES, MAX_SYMLINKS = 4096, 255, 40
-MAX_PARTIES, MAX_COMMAND_PARTS, MAX_MATCHED_CHARACTERS = 1000, 50, 4096
-MAX_SUBSCHEMAS, MAX_SCHEMA_LEVELS = 2000, 32
+MAX_PATH_STEPS, MAX_VALUES, MAX_STRAYS, MAX_DEFAULTED_ELEMENTS = 16_384, 1000, 1000, 1000
+MAX_PARTIES, MAX_PARTY_CHARACTERS, MAX_PARTIES_CHARACTERS = 1000, 1000, 32_768
+MAX_COMMAND_PARTS, MAX_MATCHED_CHARACTERS = 50, 4096
+MAX_SUBSCHEMAS, MAX_LEVELS, MAX_DEFINITION_BYTES = 2000, 64, 256 * 1024
 BIDI = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+INVISIBLE = {0x034F, 0x115F, 0x1160, 0x3164, 0xFFA0, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10)}
 OTHER_DASHES = set("\u02d7\u2043\u207b\u208b\u2212")  # besides the category Pd
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-WILDCARD = re.compile(r"[*?]|\{[^}]*(,|\.\.)[^}]*\}|\[[!^]|\[[^\]]*[^\]]-[^\]]+\]")
+WILDCARD = re.compile(r"[*?]|\{[^}]*(,|\.\.)[^}]*\}|\[[!^]|\[[^\]]*[^\]]-[^\]]+\]|[@+!]\(")
 WINDOWS_PATH = re.compile(r"\\|^[A-Za-z]:|::")
 WINDOWS_COMPONENT = re.compile(
     r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?|.*[^. ][. ]+|[^.~]{1,6}~\d(\.[^.]{1,3})?", re.DOTALL
 )
-MAGIC = re.compile(r"/proc/(\d+|self|thread-self)(/.*)?|/dev/(fd|stdin|stdout|stderr)(/.*)?", re.ASCII | re.DOTALL)
-SHELL_SYNTAX = re.compile(r"[;&|<>`\n\r]|\$\(|\$\{")
-SHELL_UNREADABLE = re.compile(r"[<>`]|\$\(|\$\{")
+MAGIC = {"proc": ("self", "thread-self"), "dev": ("fd", "stdin", "stdout", "stderr")}  # and /proc/<pid>
+BRACKET = re.compile(r"(\[\]?[^\]]*\])")
+SHELL_SEPARATOR = re.compile(r"[;&|\n\r]")
+SHELL_UNREADABLE = re.compile(r"[<>`\\]|\$([^\W\d]|[({])")  # a backslash, substitution, a redirection
+COMMAND_WORDS = re.compile(r"[\s'\"=()<>;&|`]+")
+PRIVATE_SUFFIXES = ("localhost", "local", "localdomain", "internal", "home.arpa", "svc")
 LOOKALIKES = set("асеорхуіјѕһԁԛԝɡɑıοαυρνικτ")  # letters that imitate ASCII ones
 
 # --- Access (formats.md, config.toml). ----------------------------------------------------------------------------
@@ -111,6 +119,7 @@ MISSING = object()
 Table = dict[str, Any]  # a JSON object
 Place = tuple[str, ...]  # a leaf in parts: ("files", "[]", "path")
 Outcome = tuple[str, str]  # a decision and its code
+Part = tuple[tuple[str, ...], ...]  # one component of a path: pieces, each with the spellings it may stand for
 
 
 @dataclass(frozen=True)
@@ -196,9 +205,9 @@ def decide_or_refuse(world: World, call: Table) -> Verdict:
     tool = find_tool(world, call["serverName"], call["toolName"])
     schema = tool["definition"].get("inputSchema", {})
     arguments = copy.deepcopy(call["arguments"])
-    insert_defaults(schema, arguments, schema)
-    check_covered(arguments, (), [tokens(leaf) for leaf in tool["args"]])
-    resolved = resolve_call(world, call["serverName"], tool, schema, arguments)  # (2)
+    insert_defaults([schema], arguments, schema)
+    check_covered(arguments, (), [tokens(leaf) for leaf in tool["args"]], schema)
+    resolved = resolve_call(world, tool, call["arguments"], arguments)  # (2)
     verdicts = check_paths(world, resolved) + check_hosts(world, resolved)  # (3)
     check_access(world, resolved, call.get("principal", {}))  # (4)
     if "task" in call:  # (5)
@@ -214,7 +223,8 @@ def decide_or_refuse(world: World, call: Table) -> Verdict:
 
 
 def check_load(world: World) -> None:
-    if not rules_load(world.policy["rules"], world.lists):
+    fine = all(modes_load(tool["args"]) for _, tool in every_tool(world)) and names_differ(world.config)
+    if not fine or not rules_load(world.policy["rules"], world):
         raise Refused("load", "artifact_malformed")
     # The sandbox may not contain or lie inside anything protected; its own place under the home is not.
     sandbox = follow(world.policy["setup"]["sandbox"])
@@ -222,14 +232,47 @@ def check_load(world: World) -> None:
         raise Refused("load", "sandbox_overlap")
 
 
-def rules_load(rules: Any, lists: dict[str, list[Any]]) -> bool:
+def every_tool(world: World) -> list[tuple[str, Table]]:
+    """Each annotated tool with its server."""
+    return [(server, tool) for server, body in world.annotations["servers"].items() for tool in body["tools"]]
+
+
+def modes_of(annotation: Any) -> list[Table]:
+    return annotation if isinstance(annotation, list) else [annotation]
+
+
+def all_roles(annotation: Any) -> set[str]:
+    """The roles of one leaf in any mode."""
+    return {role for mode in modes_of(annotation) for role in mode["roles"]}
+
+
+def modes_load(args: Table) -> bool:
+    """A sibling in a `when` is "an argument of the same object whose roles are carried, `none` or other"."""
+    by_place = {tokens(leaf): all_roles(annotation) for leaf, annotation in args.items()}
+    for leaf, annotation in args.items():
+        for sibling in (name for mode in modes_of(annotation) for name in mode.get("when", {})):
+            roles = by_place.get((*tokens(leaf)[:-1], sibling))
+            if roles is None or roles & (PATH_ROLES | DOMAIN_ROLES):
+                return False
+    return True
+
+
+def names_differ(config: Table) -> bool:
+    """Two names of agents, groups, members or providers that are equal trimmed and in lower case are refused."""
+    groups = config.get("groups", {})
+    tables = [config.get("agents", {}), groups, config.get("tools", {}).get("byProvider", {})]
+    tables += [group.get("toolsByMember", {}) for group in groups.values()]
+    return all(len({normal(name) for name in table}) == len(table) for table in tables)
+
+
+def rules_load(rules: Any, world: World) -> bool:
     """formats.md, "A rule" and "Conditions": an unknown key, a wrong type or a missing list does not load."""
-    if not isinstance(rules, list) or not all(rule_loads(rule, lists) for rule in rules):
+    if not isinstance(rules, list) or not all(rule_loads(rule, world) for rule in rules):
         return False
     return len({rule["name"] for rule in rules}) == len(rules)
 
 
-def rule_loads(rule: Any, lists: dict[str, list[Any]]) -> bool:
+def rule_loads(rule: Any, world: World) -> bool:
     known = {"name", "description", "principle", "reason", "if", "then", "elsewhere"}
     if not isinstance(rule, dict) or not {"name", "if", "then"} <= set(rule) <= known:
         return False
@@ -242,22 +285,23 @@ def rule_loads(rule: Any, lists: dict[str, list[Any]]) -> bool:
     # "An allow without any condition is refused on load"; `assess` is "not in an allow".
     if rule["then"] == "allow" and (not rule["if"] or "assess" in rule["if"]):
         return False
-    return all(condition_loads(key, body, lists) for key, body in rule["if"].items())
+    return all(condition_loads(key, body, world) for key, body in rule["if"].items())
 
 
-def condition_loads(key: str, body: Any, lists: dict[str, list[Any]]) -> bool:
+def condition_loads(key: str, body: Any, world: World) -> bool:
     if key in ("server", "tool", "roles"):
         return words(body)
     if key == "sideEffects":
         return isinstance(body, bool)
     if key == "lists":
-        return isinstance(body, list) and bool(body) and all(membership_loads(item, lists) for item in body)
-    if key == "domains":
-        return membership_loads(body, lists) and words(body["allowed"])
+        return isinstance(body, list) and bool(body) and all(membership_loads(item, world) for item in body)
+    if key == "domains":  # "url, party and place roles only"
+        return membership_loads(body, world) and words(body["allowed"]) and set(body["roles"]) <= DOMAIN_ROLES
     if key == "values":
-        return isinstance(body, dict) and bool(body) and all(predicate_loads(*item) for item in body.items())
-    if key == "paths":
+        return isinstance(body, dict) and bool(body) and all(predicate_loads(*item, world) for item in body.items())
+    if key == "paths":  # "path roles only"
         fine = has_keys(body, "roles", "within") and words(body["roles"]) and isinstance(body["within"], str)
+        fine = fine and set(body["roles"]) <= PATH_ROLES
         return fine and (body["within"] == "~" or body["within"].startswith(("/", "~/")))
     if key == "origin":
         fine = has_keys(body, "roles", "from") and words(body["roles"])
@@ -273,13 +317,14 @@ def words(body: Any) -> bool:
     return isinstance(body, list) and bool(body) and all(isinstance(word, str) and word for word in body)
 
 
-def membership_loads(body: Any, lists: dict[str, list[Any]]) -> bool:
+def membership_loads(body: Any, world: World) -> bool:
     if not has_keys(body, "roles", "allowed") or not words(body["roles"]) or not isinstance(body["allowed"], list):
         return False
-    return all(entry[1:] in lists for entry in body["allowed"] if isinstance(entry, str) and entry.startswith("@"))
+    named = [entry[1:] for entry in body["allowed"] if isinstance(entry, str) and entry.startswith("@")]
+    return all(name in world.lists for name in named)
 
 
-def predicate_loads(subject: str, predicate: Any) -> bool:
+def predicate_loads(subject: str, predicate: Any, world: World) -> bool:
     fits = {
         "equals": lambda _: True,
         "in": lambda bound: isinstance(bound, list),
@@ -292,6 +337,9 @@ def predicate_loads(subject: str, predicate: Any) -> bool:
     }
     if not re.fullmatch(r"(role|arg):.+", subject) or not isinstance(predicate, dict) or not predicate:
         return False
+    kind, _, name = subject.partition(":")
+    if kind == "arg" and not any(name in tool["args"] for _, tool in every_tool(world)):
+        return False  # a leaf that no tool has
     return all(key in fits and fits[key](bound) for key, bound in predicate.items())
 
 
@@ -334,7 +382,9 @@ def find_tool(world: World, server: str, name: str) -> Table:
     tools = world.annotations["servers"].get(server, {"tools": []})["tools"]
     for tool in tools:
         if tool["toolName"] == name and tool["serverName"] == server:
-            if not is_usable(tool["definition"].get("inputSchema", {})):
+            large = len(canonical_json(tool["definition"])) > MAX_DEFINITION_BYTES
+            deep = levels(tool["definition"]) > MAX_LEVELS
+            if large or deep or not is_usable(tool["definition"].get("inputSchema", {})):
                 raise Refused("invariants", "tool_unusable")
             if tool.get("pin") != pin(tool["definition"]):
                 raise Refused("invariants", "tool_drift")
@@ -344,12 +394,22 @@ def find_tool(world: World, server: str, name: str) -> Table:
 
 def pin(definition: Table) -> str:
     """formats.md: `sha256:` and the digest of the definition in canonical JSON (sorted keys, no spaces, UTF-8)."""
-    text = json.dumps(definition, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+    return "sha256:" + hashlib.sha256(canonical_json(definition)).hexdigest()
+
+
+def canonical_json(definition: Table) -> bytes:
+    return json.dumps(definition, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def levels(node: Any) -> int:
+    """How deep objects and lists are nested in one another."""
+    if not isinstance(node, (dict, list)):
+        return 0
+    return 1 + max((levels(child) for child in (node.values() if isinstance(node, dict) else node)), default=0)
 
 
 def is_usable(schema: Any) -> bool:
-    """No reference outside itself, no recursive one, at most 2,000 subschemas and 32 levels."""
+    """No reference outside itself, no recursive one, at most 2,000 subschemas and 64 levels."""
     seen = 0
 
     def walk(node: Any, level: int, references: frozenset[str]) -> bool:
@@ -357,7 +417,7 @@ def is_usable(schema: Any) -> bool:
         if not isinstance(node, dict):
             return True
         seen += 1
-        if seen > MAX_SUBSCHEMAS or level > MAX_SCHEMA_LEVELS:
+        if seen > MAX_SUBSCHEMAS or level > MAX_LEVELS:
             return False
         inner = [node.get(key) for key in ("items", "additionalProperties", "not", "if", "then", "else", "contains")]
         for key in ("allOf", "anyOf", "oneOf", "prefixItems"):
@@ -404,22 +464,77 @@ def pieces(schema: Any, root: Any) -> list[Table]:
     return found
 
 
-def insert_defaults(schema: Any, value: Any, root: Any) -> None:
-    """Defaults are inserted where the schema has one, at any depth that is present."""
-    for piece in pieces(schema, root):
-        if isinstance(value, dict):
-            for name, inner in piece.get("properties", {}).items():
-                defaults = [p["default"] for p in pieces(inner, root) if "default" in p]
-                if name not in value and defaults:
-                    value[name] = copy.deepcopy(defaults[0])
-                if name in value:
-                    insert_defaults(inner, value[name], root)
-        if isinstance(value, list):
-            for element in value:
-                insert_defaults(piece.get("items"), element, root)
-    for piece in pieces(schema, root):
+def branches(schema: Any, root: Any) -> list[Table]:
+    """The schema with its reference and with every branch of its `allOf`, `anyOf` and `oneOf`."""
+    if not isinstance(schema, dict):
+        return []
+    found = [schema]
+    if "$ref" in schema:
+        found += branches(lookup(schema["$ref"], root), root)
+    for word in ("allOf", "anyOf", "oneOf"):
+        for branch in schema.get(word, []):
+            found += branches(branch, root)
+    return found
+
+
+def insert_defaults(schemas: list[Any], value: Any, root: Any) -> None:
+    """Defaults are inserted where the schema has one, "also in the branches of `anyOf`, `oneOf` and `allOf`"."""
+    found = [branch for schema in schemas for branch in branches(schema, root)]
+    if isinstance(value, dict):
+        for name in {name: None for branch in found for name in branch.get("properties", {})}:
+            inner = [branch["properties"][name] for branch in found if name in branch.get("properties", {})]
+            defaults = [b["default"] for schema in inner for b in branches(schema, root) if "default" in b]
+            if name not in value and defaults:
+                value[name] = copy.deepcopy(defaults[0])
+            if name in value:
+                insert_defaults(inner, value[name], root)
+    if isinstance(value, list):
+        items = [branch["items"] for branch in found if "items" in branch]
+        if len(value) > MAX_DEFAULTED_ELEMENTS and any(has_defaults(schema, root) for schema in items):
+            raise Refused("validate", "arguments_invalid")  # "into lists of up to 1,000 elements; more are refused"
+        for element in value:
+            insert_defaults(items, element, root)
+    for piece in (piece for schema in schemas for piece in pieces(schema, root)):
         if isinstance(value, dict) and not set(piece.get("required", [])) <= set(value):
             raise Refused("validate", "arguments_invalid")
+
+
+def has_defaults(schema: Any, root: Any) -> bool:
+    """Some default might be inserted into a value of this schema, at any depth."""
+    for branch in branches(schema, root):
+        inner = branch.get("properties", {}).values()
+        if any("default" in found for child in inner for found in branches(child, root)):
+            return True
+        if any(has_defaults(child, root) for child in (*inner, branch.get("items"))):
+            return True
+    return False
+
+
+def schemas_at(schema: Any, place: Place, root: Any) -> list[Table]:
+    """Everything the schema says, in any branch, about the value at this place."""
+    found = branches(schema, root)
+    for head in place:
+        inner = [b.get("items") if head == "[]" else b.get("properties", {}).get(head) for b in found]
+        found = [branch for child in inner for branch in branches(child, root)]
+    return found
+
+
+def has_leaf_below(schemas: list[Table], root: Any) -> bool:
+    """A leaf of the schema lies below: a member of the object, or of the objects in the list."""
+    if any(schema.get("properties") for schema in schemas):
+        return True
+    return any(has_leaf_below(branches(schema["items"], root), root) for schema in schemas if "items" in schema)
+
+
+def has_default(schema: Any, place: Place, root: Any) -> bool:
+    """The schema has a default for the leaf that is not null, its own or within that of something around it."""
+    for length in range(len(place) + 1):
+        for found in schemas_at(schema, place[:length], root):
+            given = [leaf for leaf, _ in occurrences(found.get("default"), place[length:], {})]
+            if any(leaf is not None and leaf is not MISSING for leaf in given):
+                return True
+    elements = schemas_at(schema, (*place, "[]"), root)
+    return any(found.get("default") is not None for found in elements)
 
 
 def tokens(leaf: str) -> Place:
@@ -431,46 +546,62 @@ def tokens(leaf: str) -> Place:
     return tuple(found)
 
 
-def check_covered(node: Any, here: Place, leaves: list[Place]) -> None:
-    """Refuse an argument that the annotation does not cover, at any depth; a leaf as a whole may hold anything."""
+def check_covered(node: Any, here: Place, leaves: list[Place], schema: Any) -> None:
+    """Refuse an argument that the annotation does not cover, at any depth.
+
+    "Only a leaf that is annotated as a whole, and has no leaf of the schema below it (a free-form object), may hold an
+    object."
+    """
     has_children = not here or any(leaf[: len(here)] == here and leaf != here for leaf in leaves)
     if isinstance(node, dict) and has_children:
         for key, child in node.items():
-            check_covered(child, (*here, key), leaves)
+            check_covered(child, (*here, key), leaves, schema)
     elif isinstance(node, list) and has_children:
         for child in node:
             if here not in leaves or isinstance(child, (dict, list)):
-                check_covered(child, (*here, "[]"), leaves)
-    elif here not in leaves and not (node is None and has_children):
+                check_covered(child, (*here, "[]"), leaves, schema)
+    elif here not in leaves:
+        if not (node is None and has_children):
+            raise Refused("validate", "argument_unknown")
+    elif holds_object(node) and has_leaf_below(schemas_at(schema, here, schema), schema):
         raise Refused("validate", "argument_unknown")
+
+
+def holds_object(node: Any) -> bool:
+    return any(isinstance(item, dict) for item in flatten(node))
 
 
 # === (2) Resolve ==================================================================================================
 
 
-def resolve_call(world: World, server: str, tool: Table, schema: Any, arguments: Table) -> Resolved:
+def resolve_call(world: World, tool: Table, received: Table, arguments: Table) -> Resolved:
+    """Every occurrence of every leaf becomes values; `received` is the arguments before defaults were inserted."""
+    server, schema = tool["serverName"], tool["definition"].get("inputSchema", {})
     values: list[Value] = []
     by_leaf: dict[str, list[Value]] = {}
-    path_texts = set()
+    path_texts: list[str] = []
     all_leaves = [tokens(leaf) for leaf in tool["args"]]
     for leaf, annotation in tool["args"].items():
-        modes = annotation if isinstance(annotation, list) else [annotation]
         place = tokens(leaf)
-        required = is_required(schema, place, schema)
+        required, defaulted = is_required(schema, place, schema), has_default(schema, place, schema)
         has_children = any(other[: len(place)] == place and other != place for other in all_leaves)
         by_leaf[leaf] = []
         for found, parent in occurrences(arguments, place, arguments):
-            roles = roles_in_force(modes, parent)
+            roles = roles_in_force(modes_of(annotation), parent)
             for item in flatten(found):
                 if has_children and isinstance(item, dict) and item:
                     continue  # "string or object": the children speak for the object
                 here = roles_for_item(roles, item)
                 if isinstance(item, str) and PATH_ROLES & set(here):
-                    path_texts.add(item)
-                read = {role: read_item(world, server, role, item, required, here[role]) for role in here}
+                    path_texts.append(item)
+                read = {}
+                for role, absent_is_unknown in here.items():
+                    unknown = (required and item is not MISSING) or absent_is_unknown or defaulted
+                    read[role] = read_item(world, server, role, item, unknown)
                 by_leaf[leaf] += read[leading_role(here)]
                 values += [value for role in here if role != "none" for value in read[role]]
-    strays = tuple(text for text in every_string(arguments) if looks_like_path(text) and text not in path_texts)
+    strays = stray_strings(received, arguments, values, path_texts)
+    check_counts(world, server, values, strays, path_texts)
     return Resolved(
         server=server,
         tool=tool,
@@ -480,6 +611,16 @@ def resolve_call(world: World, server: str, tool: Table, schema: Any, arguments:
         claims=claims_of(values),
         strays=strays,
     )
+
+
+def check_counts(
+    world: World, server: str, values: list[Value], strays: tuple[str, ...], path_texts: list[str]
+) -> None:
+    """More than 1,000 values of roles or stray strings, and paths of more than 16,384 steps in all, are refused."""
+    if len(values) > MAX_VALUES or len(strays) > MAX_STRAYS:
+        raise Refused("resolve", "value_count")
+    if sum(walk(starting_point(world, server, text))[1] for text in path_texts if not is_empty(text)) > MAX_PATH_STEPS:
+        raise Refused("resolve", "path_loop")
 
 
 def claims_of(values: list[Value]) -> tuple[Claim, ...]:
@@ -494,10 +635,7 @@ def claims_of(values: list[Value]) -> tuple[Claim, ...]:
 
 def annotated_roles(tool: Table) -> frozenset[str]:
     """Every role of every argument in any mode, `none` apart."""
-    found = set()
-    for annotation in tool["args"].values():
-        for mode in annotation if isinstance(annotation, list) else [annotation]:
-            found |= set(mode["roles"])
+    found = {role for annotation in tool["args"].values() for role in all_roles(annotation)}
     return frozenset(found - {"none"})
 
 
@@ -570,8 +708,8 @@ def roles_for_item(roles: dict[str, bool], item: Any) -> dict[str, bool]:
 
 
 def leading_role(roles: dict[str, bool]) -> str:
-    """The role whose canonical form an `arg:` condition sees."""
-    for family in (PATH_ROLES, URL_ROLES, PARTY_ROLES, PLACE_ROLES, {"command"}):
+    """The role whose canonical form an `arg:` condition sees: path, url, party, command, place or other, carried."""
+    for family in (PATH_ROLES, URL_ROLES, PARTY_ROLES, {"command"}, set(roles) - CARRIED_ROLES - {"none"}):
         for role in roles:
             if role in family:
                 return role
@@ -583,35 +721,64 @@ def is_empty(item: Any) -> bool:
     return item is MISSING or item is None or item in ([], {}) or (isinstance(item, str) and not item.strip())
 
 
-def read_item(world: World, server: str, role: str, item: Any, required: bool, absent_is_unknown: bool) -> list[Value]:
+def read_item(world: World, server: str, role: str, item: Any, empty_is_unknown: bool) -> list[Value]:
     """The values of one item in one role."""
     if is_empty(item):
-        # "required ... and present, or if its absent is unknown"; an empty text in a path or url role always.
+        # "An empty string that is present in a path or url role is always unknown."
         always = isinstance(item, str) and role in PATH_ROLES | URL_ROLES
-        unknown = always or (required and item is not MISSING) or absent_is_unknown
-        return [Value(role, None, "unknown")] if unknown else []
-    if role == "none" or (role in CARRIED_ROLES and role != "identifier"):
+        return [Value(role, None, "unknown")] if always or empty_is_unknown else []
+    if role == "none":
         return [Value(role, item)]
-    if isinstance(item, str):
-        check_flag(role, item)
-    if role == "identifier":
-        return [Value(role, item)]
-    if role in PATH_ROLES | URL_ROLES and not isinstance(item, str):
-        raise Refused("resolve", "value_type")
-    if role in PARTY_ROLES and isinstance(item, dict):
-        raise Refused("resolve", "value_type")
+    if isinstance(item, dict):
+        return read_object(world, server, role, item)
     if not isinstance(item, str):
+        if role in PATH_ROLES | URL_ROLES:
+            raise Refused("resolve", "value_type")
         return [Value(role, item)]
+    if role not in CARRIED_ROLES or role == "identifier":
+        check_flag(role, item)
     if role in PATH_ROLES:
         return [Value(role, canonical_path(world, server, item))]
-    if role in URL_ROLES:
-        return [Value(role, canonical_url(item))]
     if role in PARTY_ROLES:
         return read_parties(role, item)
-    tolerated = "\t\n\r" if role == "command" else ""
-    if any(is_control(char) and char not in tolerated for char in item):
+    return [Value(role, canonical_text(role, item))]
+
+
+def canonical_text(role: str, text: str) -> str:
+    """The canonical form of a URL, a place, another resource or something carried."""
+    if role in CARRIED_ROLES:
+        return text
+    if role in URL_ROLES:
+        return canonical_url(text)
+    # "NUL in a resource role is refused, and so are control and invisible characters in a place or other role (but in a
+    # command)."
+    if "\0" in text or (role != "command" and any(is_control(char) or is_invisible(char) for char in text)):
         raise Refused("resolve", "value_spelling")
-    return [Value(role, item.strip() if role in PLACE_ROLES else item)]
+    if role == "command":
+        return text
+    stripped = text.strip()
+    # "a `scheme://` makes it a URL, resolved like one"
+    return canonical_url(stripped) if role in PLACE_ROLES and SCHEME.match(stripped) else stripped
+
+
+def read_object(world: World, server: str, role: str, item: Table) -> list[Value]:
+    """A free-form object as it stands, and its keys: they "are values too, and must be in canonical form"."""
+    if role in PATH_ROLES | URL_ROLES | PARTY_ROLES:
+        raise Refused("resolve", "value_type")
+    values = [Value(role, item)]
+    for key in every_key(item):
+        read = read_item(world, server, role, key, empty_is_unknown=False)
+        if role not in CARRIED_ROLES and read != [Value(role, key)]:
+            raise Refused("resolve", "value_spelling")
+        values += read
+    return values
+
+
+def every_key(node: Any) -> list[str]:
+    """The keys of an object, at any depth."""
+    if isinstance(node, dict):
+        return [*node, *(key for child in node.values() for key in every_key(child))]
+    return [key for child in node for key in every_key(child)] if isinstance(node, list) else []
 
 
 def check_flag(role: str, text: str) -> None:
@@ -619,8 +786,8 @@ def check_flag(role: str, text: str) -> None:
     dash = unicodedata.category(text[0]) == "Pd" or text[0] in OTHER_DASHES
     negative = role not in PATH_ROLES | URL_ROLES and re.fullmatch(r"-[0-9]+(\.[0-9]+)?", text)
     stripped = text.strip()
-    if role in PLACE_ROLES | PARTY_ROLES and stripped != text:
-        check_flag(role, stripped)
+    if role not in PATH_ROLES | URL_ROLES | CARRIED_ROLES and stripped != text:
+        check_flag(role, stripped)  # as it is sent
     if role != "command" and dash and not negative:
         raise Refused("resolve", "value_flag")
 
@@ -629,44 +796,66 @@ def is_control(char: str) -> bool:
     return unicodedata.category(char) == "Cc"
 
 
+def is_invisible(char: str) -> bool:
+    return unicodedata.category(char) == "Cf" or ord(char) in INVISIBLE
+
+
 # --- Paths --------------------------------------------------------------------------------------------------------
 
 
 def canonical_path(world: World, server: str, text: str) -> str:
     """Absolute, symlinks followed as far as they exist, NFC; or refused."""
+    check_path_spelling(text)
+    if text.startswith("~") and text != "~" and not text.startswith("~/"):
+        raise Refused("resolve", "path_spelling")  # `~other`
+    start = starting_point(world, server, text)
+    if len(start.encode()) > MAX_PATH_BYTES:
+        raise Refused("resolve", "path_spelling")
+    path = follow(start)
+    check_path_spelling(path)  # "The same is asked of the canonical form"
+    return path
+
+
+def check_path_spelling(text: str) -> None:
+    """What is refused by its spelling alone."""
     if any(is_control(char) or char in BIDI or char in "$`" for char in text):
         raise Refused("resolve", "path_spelling")
     if SCHEME.match(text) or WINDOWS_PATH.search(text):
         raise Refused("resolve", "path_spelling")
-    if text.startswith("~") and text != "~" and not text.startswith("~/"):
-        raise Refused("resolve", "path_spelling")  # `~other`
     if WILDCARD.search(text):
         raise Refused("resolve", "path_wildcard")
     parts = [part for part in text.split("/") if part not in ("", ".", "..", "~")]
     if any(WINDOWS_COMPONENT.fullmatch(part) for part in parts):
         raise Refused("resolve", "path_spelling")
+    sizes = [len(part.encode(errors="surrogateescape")) for part in parts]
+    if len(text.encode(errors="surrogateescape")) > MAX_PATH_BYTES or max(sizes, default=0) > MAX_COMPONENT_BYTES:
+        raise Refused("resolve", "path_spelling")
+
+
+def starting_point(world: World, server: str, text: str) -> str:
+    """`~` and `~/` mean `setup.home`; a relative path starts at `setup.pathBase[server]`, and without one is denied."""
     if text.startswith("/"):
-        start = text
-    elif text == "~" or text.startswith("~/"):
-        start = world.policy["setup"]["home"] + text[1:]
-    elif server in world.policy["setup"].get("pathBase", {}):
-        start = world.policy["setup"]["pathBase"][server] + "/" + text
-    else:
-        raise Refused("resolve", "path_relative")
-    for form in (text, start):
-        if len(form.encode()) > MAX_PATH_BYTES:
-            raise Refused("resolve", "path_spelling")
-    return follow(start)
+        return text
+    if text == "~" or text.startswith("~/"):
+        return str(world.policy["setup"]["home"] + text[1:])
+    if server in world.policy["setup"].get("pathBase", {}):
+        return str(world.policy["setup"]["pathBase"][server] + "/" + text)
+    raise Refused("resolve", "path_relative")
 
 
 def follow(text: str) -> str:
-    """Walk one component at a time; `..` is applied after the link before it has been followed."""
+    return walk(text)[0]
+
+
+def walk(text: str) -> tuple[str, int]:
+    """Where the path leads, and in how many steps: one component at a time, `..` after the link before it."""
     todo = unicodedata.normalize("NFC", text).split("/")[::-1]
-    here, links = "/", 0
+    here, links, steps = "/", 0, 0
     while todo:
         part = todo.pop()
         if part in ("", "."):
             continue
+        steps += 1
         if part == "..":
             if os.path.lexists(here) and not os.path.isdir(here):  # "a file where a directory is expected, too"
                 raise Refused("resolve", "path_unreadable")
@@ -675,7 +864,7 @@ def follow(text: str) -> str:
         if len(part.encode(errors="surrogateescape")) > MAX_COMPONENT_BYTES:
             raise Refused("resolve", "path_spelling")
         candidate = os.path.join(here, part)
-        if MAGIC.fullmatch(candidate):  # "met at any point while following links: deny"
+        if is_magic(candidate):  # "met at any point while following links: deny"
             raise Refused("invariants", "path_magic")
         try:
             mode = os.lstat(candidate).st_mode
@@ -693,7 +882,7 @@ def follow(text: str) -> str:
         target = os.readlink(candidate)
         here = "/" if target.startswith("/") else here
         todo += target.split("/")[::-1]
-    return unicodedata.normalize("NFC", here)
+    return unicodedata.normalize("NFC", here), steps
 
 
 def is_inside(path: str, directory: str) -> bool:
@@ -705,7 +894,7 @@ def has_other_names(path: str) -> bool:
     """A regular file with hard links: not inside anything for the purposes of an allow or of containment."""
     try:
         status = os.lstat(path)
-    except OSError:
+    except (OSError, ValueError):
         return False
     return stat.S_ISREG(status.st_mode) and status.st_nlink > 1
 
@@ -809,12 +998,16 @@ def canonical_ipv6(text: str) -> str:
 
 def host_of(value: Value) -> str | None:
     """The host of a URL or of an address, or None."""
-    if value.role in URL_ROLES:
+    if value.role in URL_ROLES or (value.role in PLACE_ROLES and is_url(value.data)):
         authority = re.split(r"[/?#]", value.data.split("://", 1)[-1])[0]
         return re.sub(r":[0-9]+$", "", authority) if not authority.startswith("[") else authority[1:].split("]")[0]
     if value.role in PARTY_ROLES and isinstance(value.data, str) and re.fullmatch(r"[^@]+@[^@]+", value.data):
         return value.data.split("@")[1]
     return None
+
+
+def is_url(data: Any) -> bool:
+    return isinstance(data, str) and bool(SCHEME.match(data))
 
 
 def is_address(host: str) -> bool:
@@ -832,8 +1025,12 @@ def read_parties(role: str, text: str) -> list[Value]:
     """The entries of a list of addresses and names, or one opaque value for what cannot be read as one."""
     if "\0" in text:
         raise Refused("resolve", "value_spelling")
-    entries = None if any(is_control(char) for char in text) else split_parties(text)
-    if not entries or len(entries) > MAX_PARTIES:
+    if len(text) > MAX_PARTIES_CHARACTERS or any(is_control(char) for char in text):
+        return [Value(role, text, "opaque")]
+    entries = split_parties(text)
+    if entries == []:  # "a string of separators only is unknown"
+        return [Value(role, None, "unknown")]
+    if entries is None or len(entries) > MAX_PARTIES:
         return [Value(role, text, "opaque")]
     parties = [party for party in map(read_party, entries) if party is not None]
     if len(parties) < len(entries):
@@ -854,17 +1051,23 @@ def split_parties(text: str) -> list[str] | None:
                 return None
             angled = not angled
         if char in ",;" and not quoted and not angled:
-            entries.append(entry.strip())
+            entries.append(entry)
             entry = ""
         else:
             entry += char
     if quoted or angled:
         return None
-    return [entry for entry in [*entries, entry.strip()] if entry]
+    return [entry for entry in [*entries, entry] if entry.strip()]
 
 
 def read_party(entry: str) -> str | None:
     """An address in canonical form, a name as it stands, or None."""
+    # Opaque are "`%`, `!` or `=?` in an entry, an entry that is not in NFKC form or longer than 1,000 characters".
+    if re.search(r"%|!|=\?", entry) or unicodedata.normalize("NFKC", entry) != entry:
+        return None
+    if len(entry) > MAX_PARTY_CHARACTERS:
+        return None
+    entry = entry.strip()
     unquoted = re.sub(r'"[^"]*"', "", entry)
     if any(unquoted.count(left) != unquoted.count(right) for left, right in ("()", "[]")):
         return None
@@ -875,7 +1078,7 @@ def read_party(entry: str) -> str | None:
         return None
     if "@" not in party[1:]:
         return party
-    address = re.fullmatch(r"([\w!#$%&'*+/=?^`{|}~.-]+)@([^@\[\]]+)", party)
+    address = re.fullmatch(r"([\w#$&'*+/=?^`{|}~.-]+)@([^@\[\]]+)", party)
     if not address:
         return None
     try:
@@ -899,14 +1102,45 @@ def every_string(node: Any) -> list[str]:
 
 
 def looks_like_path(text: str) -> bool:
-    return text.startswith(("/", ".", "~/", "file:"))
+    """Starts with `/`, `.`, `~/` or `file:` (in any case), "blanks before it ignored"."""
+    return text.lstrip().lower().startswith(("/", ".", "~/", "file:"))
+
+
+def stray_strings(received: Table, arguments: Table, values: list[Value], path_texts: list[str]) -> tuple[str, ...]:
+    """Every string that looks like a path and is no value of a path role, "as it was received and as it is sent"."""
+    texts = every_string(received)
+    sent = every_string(arguments)
+    for value in values:
+        if value.role not in PATH_ROLES and value.state == "known" and isinstance(value.data, str):
+            sent.append(value.data)
+    texts += [text for text in sent if text not in texts]
+    for value in values:
+        if value.role == "command" and isinstance(value.data, str):  # "the words of a command are stray strings"
+            texts += [word for word in COMMAND_WORDS.split(value.data) if word and word != value.data]
+    return tuple(text for text in texts if looks_like_path(text) and text not in path_texts)
 
 
 def forms_of_stray(world: World, server: str, text: str) -> list[str]:
+    """The text whole and "only up to its first NUL or line break", each in its forms as a path."""
+    found = []
+    for spelling in cut(text.lstrip()):
+        if not spelling.lower().startswith("file:"):
+            found += forms_of_path(world, server, spelling)
+            continue
+        # A `file:` is compared "without authority, query, fragment, tabs and percent-encoding".
+        place = re.sub(r"(?i)^file:(//[^/?#]*)?", "", spelling.replace("\t", ""))
+        plain = "/" + unquote(re.split(r"[?#]", place)[0]).lstrip("/")
+        found += [form for piece in cut(plain) for form in forms_of_path(world, server, piece)]
+    return found
+
+
+def cut(text: str) -> list[str]:
+    return [text, re.split(r"[\0\n\r]", text)[0]]
+
+
+def forms_of_path(world: World, server: str, text: str) -> list[str]:
     """The lexical form, and the resolved one unless the text is too long, has a line break or does not resolve."""
-    if text.startswith("file:"):
-        text = "/" + unquote(re.sub(r"^file:(//[^/]*)?", "", text)).lstrip("/")
-    elif text.startswith("~/"):
+    if text.startswith("~/"):
         text = world.policy["setup"]["home"] + text[1:]
     elif text.startswith("."):
         base = world.policy["setup"].get("pathBase", {}).get(server)
@@ -934,9 +1168,47 @@ def folded(text: str) -> tuple[str, ...]:
 def fold(name: str) -> str:
     for _ in range(2):
         name = unicodedata.normalize("NFKD", name)
-        name = "".join(char for char in name if unicodedata.category(char) not in ("Mn", "Me", "Cf"))
+        name = "".join(char for char in name if not is_mark(char) and not is_invisible(char))
         name = name.upper().casefold()
     return name
+
+
+def is_mark(char: str) -> bool:
+    return unicodedata.category(char) in ("Mn", "Me")
+
+
+def compared(path: str) -> tuple[Part, ...]:
+    """The components of a path: "a bracket in a path is compared as itself and as each character in it"."""
+    return tuple(tuple(tuple(map(fold, piece)) for piece in choices(part)) for part in path.split("/") if part)
+
+
+def choices(component: str) -> Part:
+    """`a[bc]` is `a`, and then `[bc]`, `b` or `c`."""
+    pieces_of_it = [piece for piece in BRACKET.split(component) if piece]
+    return tuple((piece, *piece[1:-1]) if BRACKET.fullmatch(piece) else (piece,) for piece in pieces_of_it)
+
+
+def may_spell(part: Part, wanted: str) -> bool:
+    """One choice of spellings gives exactly this name."""
+    ends = {0}
+    for options in part:
+        ends = {end + len(option) for end in ends for option in options if wanted.startswith(option, end)}
+    return len(wanted) in ends
+
+
+def may_start(parts: tuple[Part, ...], names: tuple[str, ...]) -> bool:
+    """The path may be this one or something below it."""
+    return len(parts) >= len(names) and all(map(may_spell, parts, names))
+
+
+def is_magic(path: str) -> bool:
+    """engine.md 3.1, everything below included; brackets are compared here too."""
+    parts = [choices(part) for part in [part for part in path.split("/") if part][:2]]
+    if not path.startswith("/") or len(parts) < 2:
+        return False
+    if may_spell(parts[0], "proc") and all(any(re.fullmatch("[0-9]+", o) for o in options) for options in parts[1]):
+        return True
+    return any(may_spell(parts[0], top) and may_spell(parts[1], name) for top in MAGIC for name in MAGIC[top])
 
 
 def both_forms(path: str) -> list[str]:
@@ -957,54 +1229,61 @@ def protected_files(world: World) -> list[str]:
 
 
 def is_protected(world: World, path: str) -> bool:
-    """Inside a home (without its `sandbox/`), a file in use, a client's configuration, or a project-level one."""
-    parts = folded(path)
+    """Inside a home (without its `sandbox/`), a file in use, a client's configuration, or a project-level one.
+
+    "Where something protected lies inside an exception, the longer name decides": a `sandbox/` excepts from its own
+    home only.
+    """
+    parts = compared(path)
     for home in homes(world):
-        if parts[: len(folded(home))] == folded(home) and not is_inside(path, home + "/sandbox"):
+        if may_start(parts, folded(home)) and not is_inside(path, home + "/sandbox"):
             return True
-    if any(parts[: len(folded(file))] == folded(file) for file in protected_files(world)):
+    if any(may_start(parts, folded(file)) for file in protected_files(world)):
         return True
     return any(has_run(parts, name) for name in PROTECTED_NAMES)
 
 
 def is_ancestor(world: World, path: str) -> bool:
     """A proper ancestor of something protected that has a place of its own."""
-    parts = folded(path)
+    parts = compared(path)
     places = [folded(place) for place in homes(world) + protected_files(world)]
-    return any(len(parts) < len(place) and place[: len(parts)] == parts for place in places)
+    return any(len(parts) < len(place) and may_start(parts, place[: len(parts)]) for place in places)
 
 
-def has_run(parts: tuple[str, ...], name: str) -> bool:
+def has_run(parts: tuple[Part, ...], name: str) -> bool:
     """The components of `name` occur one after the other anywhere in the path."""
-    wanted = folded(name)
-    return any(parts[i : i + len(wanted)] == wanted for i in range(len(parts)))
+    return any(may_start(parts[i:], folded(name)) for i in range(len(parts)))
 
 
 def check_paths(world: World, resolved: Resolved) -> list[Verdict]:
-    """engine.md 3.1 to 3.4: raises what is denied, returns what is at most escalate."""
-    at_most = []
-    for text in resolved.strays:
-        for form in forms_of_stray(world, resolved.server, text):
-            if MAGIC.fullmatch(form):
-                raise Refused("invariants", "path_magic")
-            if is_protected(world, form):
-                raise Refused("invariants", "path_protected")
+    """engine.md 3.1 to 3.5: raises what is denied, returns what is at most escalate."""
+    forms = [form for text in resolved.strays for form in forms_of_stray(world, resolved.server, text)]
+    at_most = [verdict for form in forms for verdict in check_any_path(world, form)]
     for value in resolved.values:
         if value.role not in PATH_ROLES or value.state != "known":
             continue
         changes = value.role != "read-path"
-        if is_protected(world, value.data):
-            raise Refused("invariants", "path_protected")
+        at_most += check_any_path(world, value.data)
         if is_ancestor(world, value.data):
             if changes:
                 raise Refused("invariants", "path_ancestor")
             at_most.append(Verdict("escalate", "invariants", "path_ancestor"))
-        parts = folded(value.data)
+        parts = compared(value.data)
         if changes and any(has_run(parts, name) for name in (*STEERING_NAMES, GIT_DIRECTORY)):
             raise Refused("invariants", "path_steering")
         if changes and any(has_run(parts, name) for name in GIT_STEERING_NAMES):
             at_most.append(Verdict("escalate", "invariants", "path_steering"))
     return at_most
+
+
+def check_any_path(world: World, path: str) -> list[Verdict]:
+    """What is asked of "every path value and stray string" alike: 3.1, 3.2 and 3.5."""
+    if is_magic(path):
+        raise Refused("invariants", "path_magic")
+    if is_protected(world, path):
+        raise Refused("invariants", "path_protected")
+    # "A file with other names (hard links): at most escalate."
+    return [Verdict("escalate", "invariants", "path_shared")] if has_other_names(path) else []
 
 
 def check_hosts(world: World, resolved: Resolved) -> list[Verdict]:
@@ -1014,9 +1293,10 @@ def check_hosts(world: World, resolved: Resolved) -> list[Verdict]:
         host = host_of(value) if value.state == "known" else None
         if host is None:
             continue
-        if value.role in URL_ROLES and host in METADATA_HOSTS:
+        if value.role in HOST_ROLES and host in METADATA_HOSTS:
             raise Refused("invariants", "host_metadata")
-        if value.role in URL_ROLES and is_private(host) and not is_named_by_an_allow(world, host):
+        allows = [rule for rule in world.policy["rules"] if rule["then"] == "allow"]
+        if value.role in HOST_ROLES and is_private(host) and not any(names_host(rule, host) for rule in allows):
             raise Refused("invariants", "host_private")
         if any(is_confusable(unicode_label(label)) for label in host.split(".")):
             at_most.append(Verdict("escalate", "invariants", "host_confusable"))
@@ -1024,16 +1304,27 @@ def check_hosts(world: World, resolved: Resolved) -> list[Verdict]:
 
 
 def is_private(host: str) -> bool:
+    """A non-global address, a name without a dot, or one that ends in a private suffix."""
     if not is_address(host):
-        return host == "localhost" or host.endswith(".localhost")
+        return "." not in host or any(host.endswith("." + suffix) or host == suffix for suffix in PRIVATE_SUFFIXES)
     address = ipaddress.ip_address(host)
     return not address.is_global or address.is_multicast or address.is_reserved
 
 
-def is_named_by_an_allow(world: World, host: str) -> bool:
-    """A `domains` condition of an allow rule "names exactly that host": not by a wildcard, not through a list."""
-    allows = [rule["if"] for rule in world.policy["rules"] if rule["then"] == "allow" and "domains" in rule["if"]]
-    return any(host == canonical_entry(entry) for conditions in allows for entry in conditions["domains"]["allowed"])
+def names_host(rule: Table, host: str) -> bool:
+    """A `domains` condition "names exactly that host (itself, not through a list)", nor by a wildcard."""
+    return any(host == canonical_entry(entry) for entry in rule["if"].get("domains", {}).get("allowed", []))
+
+
+def may_open(rule: Table, claim: Claim) -> bool:
+    """ "Only such a rule can then allow the claim": the one that names the private host in its `domains` for the role."""
+    for value in claim.values:
+        host = host_of(value) if value.role in HOST_ROLES and value.state == "known" else None
+        if host is not None and is_private(host):
+            roles = rule["if"].get("domains", {}).get("roles", [])
+            if claim.role not in roles or not names_host(rule, host):
+                return False
+    return True
 
 
 def is_confusable(label: str) -> bool:
@@ -1127,20 +1418,22 @@ def is_listed(
 
 
 def pattern_fits(config: Table, word: str, resolved: Resolved, deny: bool) -> bool:
-    """Without a slash compared with the tool's name, with one with `server/tool`."""
-    name = dealias(config, normal(resolved.tool["toolName"]))
-    if "/" in word:
-        server, _, rest = word.partition("/")
-        word = server + "/" + dealias(config, rest)
-        candidates = [normal(resolved.server) + "/" + name]
-    else:
-        word = dealias(config, word)
-        candidates = [name]
-        if deny:  # "a deny without a slash also catches a tool whose name has one"
-            candidates += ["/".join(name.split("/")[i:]) for i in range(1, name.count("/") + 1)]
-    if word.endswith("*"):
-        return any(candidate.startswith(word[:-1]) for candidate in candidates)
-    return word in candidates
+    """Without a slash compared with the tool's name, with one with `server/tool`; aliases resolved.
+
+    "A deny also catches the name as it stands."
+    """
+    raw = normal(resolved.tool["toolName"])
+    patterns = {dealias(config, word)} | ({word} if deny else set())
+    names = {dealias(config, raw)} | ({raw} if deny else set())
+    full = {normal(resolved.server) + "/" + name for name in names}
+    if deny:  # "a deny without a slash also catches a tool whose name has one"
+        names |= {"/".join(name.split("/")[i:]) for name in names for i in range(1, name.count("/") + 1)}
+        names |= {dealias(config, name) for name in names}
+    for pattern in patterns:
+        for candidate in full if "/" in pattern else names:
+            if candidate.startswith(pattern[:-1]) if pattern.endswith("*") else candidate == pattern:
+                return True
+    return False
 
 
 def normal(name: str) -> str:
@@ -1148,10 +1441,12 @@ def normal(name: str) -> str:
 
 
 def dealias(config: Table, name: str) -> str:
+    """Aliases resolved, "also behind `server/`, and aliases of aliases"."""
     own = {normal(key): normal(value) for key, value in config.get("tools", {}).get("aliases", {}).items()}
     aliases = {"bash": "bash_execute", **own}
     for _ in aliases:
-        name = aliases.get(name, name)
+        server, slash, tool = name.rpartition("/")
+        name = aliases[name] if name in aliases else server + slash + aliases.get(tool, tool)
     return name
 
 
@@ -1162,7 +1457,7 @@ def check_task(world: World, task: Table) -> None:
     """A task policy that has expired, or whose `version` or rules do not load, denies."""
     if set(task) != {"version", "task", "expiresAt", "rules"} or not isinstance(task["task"], str):
         raise Refused("task", "task_malformed")
-    if not same(task["version"], 1) or not rules_load(task["rules"], world.lists):
+    if not same(task["version"], 1) or not rules_load(task["rules"], world):
         raise Refused("task", "task_malformed")
     try:
         expires = utc(task["expiresAt"])
@@ -1256,6 +1551,8 @@ def applies(world: World, resolved: Resolved, rule: Any, claim: Claim) -> bool:
 
 def conditions_hold(world: World, resolved: Resolved, rule: Table, claim: Claim) -> bool:
     """All must hold. One that fails settles it; otherwise one that cannot be evaluated is an error."""
+    if rule["then"] == "allow" and not may_open(rule, claim):
+        return False
     error = None
     for key, body in single_conditions(rule["if"]):
         try:
@@ -1318,19 +1615,29 @@ def value_passes(value: Value, test: Test, allow: bool) -> bool:
         return False
     if value.state == "opaque":  # "no condition in an allow and every condition on a value in a deny or escalate"
         return not allow
-    if not is_shell(value):
+    if value.role != "command" or not isinstance(value.data, str):
         return test(value)
     if allow:  # "opaque in an allow"
-        return False
-    parts = [part.strip() for part in re.split(r"[;&|\n\r]", value.data) if part.strip()]
+        return not is_shell(value) and test(value)
+    parts = [part for part in SHELL_SEPARATOR.split(value.data) if part.strip()]
     if SHELL_UNREADABLE.search(value.data) or len(parts) > MAX_COMMAND_PARTS:
         return True
-    results = [test(replace(value, data=text)) for text in (value.data, *parts)]  # all of them, for the errors
+    texts = [spelling for text in (value.data, *parts) for spelling in spellings(text)]
+    results = [test(replace(value, data=text)) for text in texts]  # all of them, for the errors
     return any(results)
 
 
+def spellings(text: str) -> list[str]:
+    """A part of a command, "also without blanks, `(`, `{` or `!` before it and blanks, `)` or `}` after it"."""
+    bare = re.sub(r"^[\s({!]+|[\s)}]+$", "", text)
+    return [text, bare, re.sub(r"\s+", " ", text), re.sub(r"\s+", " ", bare)]  # "with runs of blanks as one space"
+
+
 def is_shell(value: Value) -> bool:
-    return value.role == "command" and isinstance(value.data, str) and bool(SHELL_SYNTAX.search(value.data))
+    """Separators, line breaks, redirections, substitution or a backslash in a command."""
+    if value.role != "command" or not isinstance(value.data, str):
+        return False
+    return bool(SHELL_SEPARATOR.search(value.data) or SHELL_UNREADABLE.search(value.data))
 
 
 def path_test(world: World, value: Value, within: str, allow: bool) -> bool:
@@ -1383,20 +1690,34 @@ def expanded(world: World, allowed: list[Any]) -> list[Any]:
 
 
 def list_test(world: World, value: Value, allowed: list[Any]) -> bool:
-    return any(is_value(world, value, item) for item in expanded(world, allowed))
+    return any(is_value(world, value, item, "role:" + value.role) for item in expanded(world, allowed))
 
 
-def is_value(world: World, value: Value, constant: Any) -> bool:
-    """Typed equality, with the constant as it stands or in the canonical form of the value's role."""
-    if same(value.data, constant):
-        return True
+def is_value(world: World, value: Value, constant: Any, subject: str) -> bool:
+    """Typed equality with the constant "in every form that the values of the role or argument can have"."""
+    return any(same(value.data, form) for form in forms_of_constant(world, constant, subject))
+
+
+def forms_of_constant(world: World, constant: Any, subject: str) -> list[Any]:
+    """As it stands, and in the canonical form of each role of every leaf that has the role, or is the argument."""
+    forms = [constant]
     if not isinstance(constant, str) or is_empty(constant):
-        return False
-    try:
-        forms = read_item(world, "", value.role, constant, True, True)
-    except Refused:
-        return False
-    return len(forms) == 1 and forms[0].state == "known" and same(value.data, forms[0].data)
+        return forms
+    kind, _, name = subject.partition(":")
+    readers = set()
+    for server, tool in every_tool(world):
+        for leaf, annotation in tool["args"].items():
+            roles = all_roles(annotation)
+            if name in roles if kind == "role" else name == leaf:
+                readers |= {(server, role) for role in roles}
+    for server, role in sorted(readers):
+        try:
+            read = read_item(world, server, role, constant, empty_is_unknown=True)
+        except Refused:
+            continue
+        if len(read) == 1 and read[0].state == "known":
+            forms.append(read[0].data)
+    return forms
 
 
 def same(left: Any, right: Any) -> bool:
@@ -1423,7 +1744,7 @@ def predicate_holds(world: World, resolved: Resolved, claim: Claim, allow: bool,
     on_value = {key: bound for key, bound in predicate.items() if key not in ("minItems", "maxItems")}
     results = []
     if on_value:
-        results.append(holds_for(own, lambda value: value_satisfies(world, value, on_value, allow), allow))
+        results.append(holds_for(own, lambda value: value_satisfies(world, value, on_value, subject, allow), allow))
     # "In counts both are more than any limit", and counts "need at least one".
     unclear = any(value.state != "known" or (allow and is_shell(value)) for value in everything)
     count = float("inf") if unclear else len(everything)
@@ -1434,14 +1755,14 @@ def predicate_holds(world: World, resolved: Resolved, claim: Claim, allow: bool,
     return all(results)
 
 
-def value_satisfies(world: World, value: Value, predicate: Any, allow: bool) -> bool:
+def value_satisfies(world: World, value: Value, predicate: Any, subject: str, allow: bool) -> bool:
     """All keys must hold; a number test on no number, a text test on no text or too long a text is an error."""
     results = []
     for key, bound in predicate.items():
         if key == "equals":
-            results.append(is_value(world, value, bound))
+            results.append(is_value(world, value, bound, subject))
         elif key == "in":
-            results.append(any(is_value(world, value, item) for item in bound))
+            results.append(any(is_value(world, value, item, subject) for item in bound))
         elif key in ("minimum", "maximum"):
             if not is_number(value.data):
                 raise RuleError(key)

@@ -105,7 +105,7 @@ def test_help_for_a_version_of_another_type_does_not_speak_of_quotes(value: Any,
 
 
 # C1
-@pytest.mark.parametrize("path", ["{root}/[/]", "{root}/[red]bold[/red]", "{root}/[link=https://evil.example]docs"])
+@pytest.mark.parametrize("path", ["{root}/[/]", "{root}/[red]bold[/red]", "{root}/[link=https:evil.example]docs"])
 def test_a_value_is_not_read_as_markup(path: str, place: Place) -> None:
     ran = run(place, "explain", "--policy", furnished(place), json.dumps(read(place.fill(path))))
     assert ran.code == 0

@@ -27,7 +27,7 @@ PATHS = [
 URLS = [
     "https://example.com/a", "https://sub.example.com/", "http://EXAMPLE.com:80/x/../y", "https://evil.example/",
     "https://example.com.evil.example/", "https://badexample.com/", "http://127.0.0.1/", "http://10.0.0.7:8080/x",
-    "http://localhost/", "http://169.254.169.254/", "https://a@example.com/", "ftp://example.com/", "example.com",
+    "http://localhost/", "http://intranet/", "http://x.internal/", "http://169.254.169.254/", "https://a@example.com/", "ftp://example.com/", "example.com",
     "example.com:8443", "javascript:1", "https://[::1]/", "http://0x7f.1/", "", "-x", "//example.com/", "https://",
     "https://example.com/b", "https://a.b.example.com/c", "https://x.example/", "https://y.x.example/", "example.com",
     "https://example.com/", "https://sub.example.com/x", "http://10.0.0.7:8080/x", "https://other.example/", "https://q.example/",
@@ -36,10 +36,31 @@ URLS = [
 PARTIES = [
     "bob", "eve", "Bob <bob@x.example>", "BOB@x.example", "ann@example.com", "bob, eve", "bob;ann@example.com", "a@b@c",
     '"x', "", ["bob", "ann@example.com"], ["bob", ""], ["bob,eve", "cat"], ["a", "b", "c", "d", "e", "f"], [], None, 7, "-5",
-    "--all", "eve@evil.example", "bob\n", "bob", "cat", ["bob", "cat"], "ann@example.com", "bob@x.example", ["eve"], "cat, bob",
+    "--all", ",", ["bob", ";"], "a%b@x.example", "{home}/.ironcurtain/x", "eve@evil.example", "bob\n", "bob", "cat", ["bob", "cat"], "ann@example.com", "bob@x.example", ["eve"], "cat, bob",
 ]  # fmt: skip
-PLACES = ["C1", "C2", " C1 ", "", "-100", "--x", ["C1", "C2"], None, 3]
+PLACES = [
+    "https://example.com/x",
+    "https://evil.example/y",
+    "\u200bC1",
+    " {home}/.ironcurtain/x",
+    "C1",
+    "C2",
+    " C1 ",
+    "",
+    "-100",
+    "--x",
+    ["C1", "C2"],
+    None,
+    3,
+]
 COMMANDS = [
+    " ls",
+    "(sudo x)",
+    "! sudo x",
+    "sudo\tx",
+    "rm$IFS-rf",
+    "cat ~/.ironcurtain/x",
+    "\\ls",
     "git status",
     "ls",
     "ls; rm -rf x",
@@ -141,7 +162,7 @@ PREDICATES: dict[str, list[dict[str, Any]]] = {
 
 
 @st.composite
-def _conditions(draw: Callable[..., Any]) -> dict[str, Any]:
+def _conditions(draw: Callable[..., Any], leaves: tuple[str, ...]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     kinds = draw(
         _some(
@@ -194,7 +215,9 @@ def _conditions(draw: Callable[..., Any]) -> dict[str, Any]:
             role = draw(st.sampled_from(sorted(PREDICATES)))
             made[kind] = {**made.get(kind, {}), f"role:{role}": draw(st.sampled_from(PREDICATES[role]))}
         elif kind == "arg":
-            leaf = draw(st.sampled_from(["amount", "body", "path", "to", "mode", "files[].path"]))
+            if not leaves:
+                continue
+            leaf = draw(st.sampled_from(leaves))
             predicate = draw(
                 st.sampled_from(
                     [{"equals": "list"}, {"maxLength": 8}, {"maximum": 50}, {"minItems": 2}, {"matches": ".*a.*"}]
@@ -209,11 +232,11 @@ def _conditions(draw: Callable[..., Any]) -> dict[str, Any]:
 
 
 @st.composite
-def rules(draw: Callable[..., Any], most: int = 7) -> list[dict[str, Any]]:
+def rules(draw: Callable[..., Any], most: int = 7, leaves: tuple[str, ...] = ()) -> list[dict[str, Any]]:
     made = []
     for index in range(draw(st.integers(0, most))):
         then = draw(st.sampled_from(["allow", "allow", "deny", "escalate"]))
-        conditions = draw(_conditions())
+        conditions = draw(_conditions(leaves))
         if then == "allow":
             conditions.pop("assess", None)
             conditions = conditions or {"tool": ["tool_0"]}
@@ -310,7 +333,8 @@ World = tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any], list[d
 def worlds(draw: Callable[..., Any], calls: int = 40) -> World:
     """Tools, rules, a configuration, and calls; directories still as placeholders."""
     tools = draw(_tools())
-    chain = draw(rules())
+    leaves = tuple(sorted({leaf for entry in tools for leaf in entry["args"]}))
+    chain = draw(rules(7, leaves))
     config = draw(configs())
     made = []
     for _ in range(calls):
@@ -325,7 +349,7 @@ def worlds(draw: Callable[..., Any], calls: int = 40) -> World:
             request["principal"] = principal
         if draw(st.integers(1, 8)) == 5:
             ends = draw(st.sampled_from(["2027-01-16T00:00:00Z", "2020-01-01T00:00:00Z", "2027-01-16T00:00:00Z"]))
-            request["task"] = {"version": 1, "task": "t", "expiresAt": ends, "rules": draw(rules(3))}
+            request["task"] = {"version": 1, "task": "t", "expiresAt": ends, "rules": draw(rules(3, leaves))}
         made.append(request)
     return tools, chain, config, made
 

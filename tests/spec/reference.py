@@ -33,7 +33,8 @@ from urllib.parse import unquote
 # --- What is protected, by name (engine.md 3.2 and 3.4). ----------------------------------------------------------
 
 PROTECTED_UNDER_HOME = (
-    ".claude.json", ".claude/settings.json", ".claude/settings.local.json", ".config/Claude/claude_desktop_config.json",
+    ".claude.json", ".claude/settings.json", ".claude/settings.local.json", ".claude/.credentials.json",
+    ".codex/auth.json", ".gemini/oauth_creds.json", ".config/Claude/claude_desktop_config.json",
     "Library/Application Support/Claude/claude_desktop_config.json", ".cursor/mcp.json", ".config/Cursor/User/mcp.json",
     ".config/Cursor/User/settings.json", ".config/Code/User/mcp.json", ".config/Code/User/settings.json",
     "Library/Application Support/Code/User/mcp.json", "Library/Application Support/Code/User/settings.json",
@@ -757,7 +758,7 @@ def canonical_text(role: str, text: str) -> str:
     if role == "command":
         return text
     stripped = text.strip()
-    # "a `scheme://` makes it a URL, resolved like one"
+    # For a place, "a `scheme://` makes it a URL, resolved like one".
     return canonical_url(stripped) if role in PLACE_ROLES and SCHEME.match(stripped) else stripped
 
 
@@ -1113,11 +1114,13 @@ def stray_strings(received: Table, arguments: Table, values: list[Value], path_t
     for value in values:
         if value.role not in PATH_ROLES and value.state == "known" and isinstance(value.data, str):
             sent.append(value.data)
-    texts += [text for text in sent if text not in texts]
+    already = set(texts)
+    texts += [text for text in sent if text not in already]
     for value in values:
         if value.role == "command" and isinstance(value.data, str):  # "the words of a command are stray strings"
             texts += [word for word in COMMAND_WORDS.split(value.data) if word and word != value.data]
-    return tuple(text for text in texts if looks_like_path(text) and text not in path_texts)
+    values_of_paths = set(path_texts)
+    return tuple(text for text in texts if looks_like_path(text) and text not in values_of_paths)
 
 
 def forms_of_stray(world: World, server: str, text: str) -> list[str]:
@@ -1257,7 +1260,7 @@ def has_run(parts: tuple[Part, ...], name: str) -> bool:
 
 def check_paths(world: World, resolved: Resolved) -> list[Verdict]:
     """engine.md 3.1 to 3.5: raises what is denied, returns what is at most escalate."""
-    forms = [form for text in resolved.strays for form in forms_of_stray(world, resolved.server, text)]
+    forms = {form: None for text in resolved.strays for form in forms_of_stray(world, resolved.server, text)}
     at_most = [verdict for form in forms for verdict in check_any_path(world, form)]
     for value in resolved.values:
         if value.role not in PATH_ROLES or value.state != "known":
@@ -1282,7 +1285,7 @@ def check_any_path(world: World, path: str) -> list[Verdict]:
         raise Refused("invariants", "path_magic")
     if is_protected(world, path):
         raise Refused("invariants", "path_protected")
-    # "A file with other names (hard links): at most escalate."
+    # And the last: "A file with other names (hard links): at most escalate."
     return [Verdict("escalate", "invariants", "path_shared")] if has_other_names(path) else []
 
 

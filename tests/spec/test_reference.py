@@ -170,7 +170,8 @@ def test_an_unknown_value_satisfies_neither_an_allow_nor_a_deny(place: Place) ->
     assert decision(place.world(TO_BOB, mail), "send_mail", {}) == "deny"
 
 
-@pytest.mark.parametrize("text", ['"bob', "bob <", "bob\x07", "bob <a> <b>", "x" + ",x" * 1000, "a b@c.example"])
+@pytest.mark.parametrize("text", ['"bob', "bob <", "bob\x07", "bob <a> <b>", "x" + ",x" * 1000, "a b@c.example", "a%b@c.example", "a!b",
+             "=?utf-8?q?x?=", "\uff42ob", "x" * 1001, ",".join(["x" * 999] * 33)])  # fmt: skip
 def test_an_opaque_value_satisfies_no_allow_and_every_deny(place: Place, text: str) -> None:
     matches_nothing = rule("d", "escalate", values={"role:recipient": {"equals": "nobody"}})
     everyone = rule("e", "allow", tool=["send_mail"], values={"role:recipient": {"matches": "(.|\n)*"}})
@@ -191,6 +192,57 @@ def test_each_element_that_lacks_the_leaf_counts_as_one_empty_value(place: Place
     assert decision(world, "read_many", {"files": [inside, {"note": "n"}]}) == "deny"
     assert code(world, "read_many", {"files": [{**inside, "other": 1}]}) == "argument_unknown"
     assert code(world, "read_many", {"files[].path": "/etc"}) == "argument_unknown"
+
+
+def test_a_string_of_separators_only_is_unknown(place: Place) -> None:
+    hits_all = rule("d", "deny", values={"role:recipient": {"matches": ".*"}})
+    assert decision(place.world([hits_all, *ANY_MAIL], MAIL), "send_mail", {"to": " ,; "}) == "allow"
+    assert decision(place.world(TO_BOB, MAIL), "send_mail", {"to": ["bob", ","]}) == "deny"
+
+
+def test_an_empty_argument_is_unknown_if_the_schema_has_a_default_for_it(place: Place) -> None:
+    for default, expected in (({"default": "bob"}, "deny"), ({"default": None}, "allow"), ({}, "allow")):
+        mail = tool("send_mail", {"to": ["recipient"], "cc": ["recipient"]}, properties={"to": {}, "cc": default})
+        assert decision(place.world(TO_BOB, mail), "send_mail", {"to": "bob", "cc": []}) == expected
+
+
+def test_defaults_in_branches_are_inserted(place: Place) -> None:
+    for word in ("anyOf", "oneOf", "allOf"):
+        to = {word: [{"type": "string", "default": "eve"}, {"type": "null"}]}
+        mail = tool("send_mail", {"to": ["recipient"], "body": ["none"]}, properties={"to": to, "body": {}})
+        assert decision(place.world(TO_BOB, mail), "send_mail", {"body": "x"}) == "deny"
+        assert decision(place.world(TO_BOB, mail), "send_mail", {"to": "bob"}) == "allow"
+    items = {"type": "object", "properties": {"path": {}, "note": {"default": "n"}}}
+    many = tool("many", {"l[].path": ["none"], "l[].note": ["none"]}, properties={"l": {"items": items}})
+    assert decision(place.world(OPEN, many), "many", {"l": [{}] * 1000}) == "allow"
+    assert verdict(place.world(OPEN, many), "many", {"l": [{}] * 1001}).stage == "validate"
+
+
+def test_a_leaf_holds_an_object_only_if_the_schema_has_no_leaf_below_it(place: Place) -> None:
+    shapes = {"free": {"type": "object"}, "fixed": {"anyOf": [{"type": "string"}, {"properties": {"path": {}}}]}}
+    world = place.world(OPEN, tool("t", {"free": ["none"], "fixed": ["none"]}, properties=shapes))
+    assert decision(world, "t", {"free": {"a": {"b": 1}}, "fixed": "x"}) == "allow"
+    assert code(world, "t", {"fixed": {"path": "/x"}}) == "argument_unknown"
+    assert code(world, "t", {"fixed": [{"path": "/x"}]}) == "argument_unknown"
+
+
+def test_the_keys_of_a_free_form_object_are_values_in_canonical_form(place: Place) -> None:
+    not_c1 = rule("d", "deny", values={"role:channel": {"equals": "C1"}})
+    world = place.world([not_c1, *OPEN], tool("t", {"where": ["channel"]}))
+    assert decision(world, "t", {"where": {"C2": {"C3": 1}}}) == "allow"
+    assert code(world, "t", {"where": {"C2": {"C1": 1}}}) == "rule_deny"
+    assert code(world, "t", {"where": {" C2": 1}}) == "value_spelling"
+    assert code(world, "t", {"where": {"--x": 1}}) == "value_flag"
+
+
+def test_more_than_a_thousand_values_are_refused(place: Place) -> None:
+    one, two = tool("one", {"c": ["channel"], "n": ["none"]}), tool("two", {"c": ["channel", "identifier"]})
+    world = place.world(OPEN, one, two)
+    assert decision(world, "one", {"c": ["x"] * 1000}) == "allow"
+    assert code(world, "one", {"c": ["x"] * 1001}) == "value_count"
+    assert code(world, "two", {"c": ["x"] * 501}) == "value_count"
+    assert decision(world, "one", {"n": [f"/x{i}" for i in range(1000)]}) == "allow"
+    assert code(world, "one", {"n": [f"/x{i}" for i in range(1001)]}) == "value_count"
 
 
 # --- Modes with `when` --------------------------------------------------------------------------------------------
@@ -222,6 +274,19 @@ def test_a_default_decides_the_mode(place: Place) -> None:
     for default, expected in (("list", "allow"), ("delete", "deny")):
         branch = tool("branch", {"path": modes, "op": ["none"]}, properties={"path": {}, "op": {"default": default}})
         assert decision(place.world([], branch), "branch", {"path": str(place.box / "a")}) == expected
+
+
+def test_a_sibling_is_an_argument_of_the_same_object_that_no_rule_rewrites(place: Place) -> None:
+    modes = [{"roles": ["none"], "when": {"op": "x"}}]
+    for roles, expected in (
+        (["none"], "allow"),
+        (["identifier"], "allow"),
+        (["account"], "allow"),
+        (["channel"], "deny"),
+    ):
+        found = tool("t", {"path": modes, "op": roles})
+        assert decision(place.world(OPEN, found), "t", {}) == expected
+    assert code(place.world(OPEN, tool("t", {"path": modes, "o.op": ["none"]})), "t", {}) == "artifact_malformed"
 
 
 # --- Rules --------------------------------------------------------------------------------------------------------
@@ -291,15 +356,76 @@ def test_a_command_with_shell_syntax_is_opaque_in_an_allow(place: Place) -> None
     assert decision(place.world([git], run), "run", {"command": "git status"}) == "allow"
     assert decision(place.world([git], run), "run", {"command": "git status; ls"}) == "deny"
     world = place.world([remove, blanket], run)
-    for command in ("ls; rm -r x", "ls $(x)", "ls > x", "ls" + " | ls" * 50):
+    for command in ("ls; rm -r x", "ls $(x)", "ls > x", "ls" + " | ls" * 50, "l\\s", "ls $x", "(rm x)", " ! rm  x"):
         assert decision(world, "run", {"command": command}) == "deny", command
     assert decision(world, "run", {"command": "ls | wc"}) == "allow"
+    assert decision(world, "run", {"command": "ls $5"}) == "allow"
+    assert decision(place.world([git], run), "run", {"command": "git $x"}) == "deny"
+    for command in ("cat ~/.ironcurtain/x", "cat --file='/a/.mcp.json'", "cat(/proc/self/mem)"):
+        assert verdict(world, "run", {"command": command}).stage == "invariants", command
 
 
 @pytest.mark.parametrize(("text", "expected"), [("-f", "deny"), ("\u2013f", "deny"), ("-12", "allow"), ("f-", "allow")])
 def test_flags(place: Place, text: str, expected: str) -> None:
     world = place.world([rule("a", "allow", tool=["post"])], tool("post", {"where": ["channel"]}))
     assert decision(world, "post", {"where": text}) == expected
+
+
+@pytest.mark.parametrize("role", ["channel", "account", "unheard-of"])
+def test_places_and_others_are_trimmed_and_visible(place: Place, role: str) -> None:
+    world = place.world([rule("a", "allow", values={f"role:{role}": {"matches": "C1"}})], tool("t", {"x": [role]}))
+    assert decision(world, "t", {"x": " C1 "}) == "allow"
+    for text in ("C1\u200b", "C1\u3164", "\ufe0fC1", "C1\x07", "C1\n"):
+        assert code(world, "t", {"x": text}) == "value_spelling"
+
+
+def test_a_place_with_a_scheme_is_a_url(place: Place) -> None:
+    push = tool("push", {"to": ["repository"]})
+    allow = rule("a", "allow", domains={"roles": ["repository"], "allowed": ["git.example", "10.0.0.7"]})
+    listed = rule("l", "allow", lists=[{"roles": ["repository"], "allowed": ["https://X.example:443/a", "acme/app"]}])
+    world = place.world([allow, listed], push)
+    for text, expected in (
+        ("https://GIT.example/x", "rule_allow"),
+        ("https://x.example/a", "rule_allow"),
+        ("acme/app", "rule_allow"),
+        ("http://10.0.0.7/x", "rule_allow"),
+        ("http://10.0.0.8/x", "host_private"),
+        ("http://169.254.169.254/", "host_metadata"),
+        ("ssh://git.example/x", "url_scheme"),
+        ("https://a@git.example/x", "url_userinfo"),
+        ("git.example", "no_rule"),
+    ):
+        assert code(world, "push", {"to": text}) == expected, text
+
+
+def test_a_private_host_is_allowed_by_the_rule_that_names_it_only(place: Place) -> None:
+    get = tool("get", {"url": ["fetch-url"]})
+    named = rule("n", "allow", domains={"roles": ["fetch-url"], "allowed": ["10.0.0.7"]}, tool=["other"])
+    elsewhere = rule("s", "allow", domains={"roles": ["send-url"], "allowed": ["10.0.0.7"]}, tool=["get"])
+    for rules in ([named, *OPEN], [elsewhere, *OPEN]):
+        assert code(place.world(rules, get), "get", {"url": "http://10.0.0.7/"}) == "no_rule"
+        assert code(place.world(rules, get), "get", {"url": "http://x.example/"}) == "rule_allow"
+    assert code(place.world(OPEN, get), "get", {"url": "http://10.0.0.7/"}) == "host_private"
+
+
+def test_literals_have_every_form_of_the_role_or_argument(place: Place) -> None:
+    mixed = tool("mixed", {"who": ["recipient", "identifier"], "p": ["read-path"]})
+    by_role = rule("r", "deny", values={"role:identifier": {"equals": "Bob <BOB@x.example>"}})
+    by_leaf = rule("l", "deny", values={"arg:p": {"in": ["~/Projects/../a"]}})
+    world = place.world([by_role, by_leaf, *OPEN], mixed)
+    assert code(world, "mixed", {"who": "bob@x.example"}) == "rule_deny"
+    assert code(world, "mixed", {"p": str(place.home / "a")}) == "rule_deny"
+    assert code(world, "mixed", {"p": str(place.home / "b"), "who": "ann@x.example"}) == "rule_allow"
+
+
+def test_rules_that_do_not_load(place: Place) -> None:
+    for conditions in (
+        {"paths": {"roles": ["recipient"], "within": "/"}},
+        {"domains": {"roles": ["account"], "allowed": ["x.example"]}},
+        {"values": {"arg:nowhere": {"equals": 1}}},
+    ):
+        world = place.world([rule("x", "deny", **conditions), *OPEN], NOTE)
+        assert code(world, "note", {"text": "x"}) == "artifact_malformed"
 
 
 def test_a_task_narrows_and_expires(place: Place) -> None:
@@ -345,6 +471,12 @@ OPEN = [rule("all", "allow", server=["s"])]
         ("read", "/tmp/$HOME", "path_spelling"),
         ("read", "/tmp/*.txt", "path_wildcard"),
         ("read", "/tmp/[id].tsx", "rule_allow"),
+        ("read", "/tmp/@(a).txt", "path_wildcard"),
+        ("read", "/tmp/a\u1fefb", "path_spelling"),
+        ("read", "~/Projects/[.x]mcp.json", "path_protected"),
+        ("read", "~/.[iI]roncurtain/x", "path_protected"),
+        ("read", "/proc/sel[f]/environ", "path_magic"),
+        ("write", "~/Projects/.gi[t]/hooks/x", "path_steering"),
     ],
 )
 def test_paths_that_no_rule_opens(place: Place, name: str, path: str, expected: str) -> None:
@@ -355,7 +487,19 @@ def test_paths_that_no_rule_opens(place: Place, name: str, path: str, expected: 
 
 
 @pytest.mark.parametrize(
-    "text", ["~/.ironcurtain/x", "file://{home}/%2eironcurtain/x", "/proc/self/mem", "./.mcp.json"]
+    "text",
+    [
+        "~/.ironcurtain/x",
+        "file://{home}/%2eironcurtain/x",
+        "/proc/self/mem",
+        "./.mcp.json",
+        " \t~/.ironcurtain/x",
+        "/a/.mcp.json\nmore",
+        "/a/.mcp.json\0more",
+        "FILE://host/a/.mc\tp.json?x#y",
+        "file:///a/.mcp.json%00x",
+        "/a/[.]mcp.json",
+    ],
 )
 def test_stray_strings_are_compared_with_the_protected_paths(place: Place, text: str) -> None:
     arguments = {"path": str(place.box / "a"), "note": text.replace("{home}", str(place.home))}
@@ -385,7 +529,8 @@ def test_a_hard_linked_file_is_inside_for_a_deny_only(place: Place) -> None:
     assert code(place.world([rule("a", "allow", paths=within)], *FILES), "read", twin) == "no_rule"
     assert code(place.world([rule("d", "deny", paths=within), *OPEN], *FILES), "read", twin) == "rule_deny"
     elsewhere = rule("e", "escalate", roles=["read-path"], elsewhere=True)
-    assert code(place.world([elsewhere], *FILES), "read", twin) == "rule_escalate"
+    assert code(place.world([elsewhere], *FILES), "read", twin) == "path_shared"
+    assert verdict(place.world(OPEN, *FILES), "read", twin) == Verdict("escalate", "invariants", "path_shared")
 
 
 @pytest.mark.parametrize(
@@ -396,6 +541,10 @@ def test_a_hard_linked_file_is_inside_for_a_deny_only(place: Place) -> None:
         ("https://example.com/", "no_rule"),
         ("https://badexample.com/", "no_rule"),
         ("10.0.0.7:8080", "rule_allow"),
+        ("http://printer/", "host_private"),
+        ("http://printer.local/", "host_private"),
+        ("http://x.home.arpa/", "host_private"),
+        ("http://nonlocal.example.com/", "rule_allow"),
         ("http://10.0.0.8/", "host_private"),
         ("http://169.254.169.254/", "host_metadata"),
         ("http://[::1]/", "host_private"),
@@ -451,6 +600,10 @@ NOTE = tool("note", {"text": ["none"]})
         ({"tools": {"deny": ["group:all"], "groups": {"all": ["group:runtime"]}}}, {}, "bash", "access_denied"),
         ({"tools": {"deny": ["group:a"], "groups": {"a": ["group:b"], "b": ["group:a"]}}}, {}, "note", "rule_allow"),
         ({"tools": {"deny": ["bash_execute"]}}, {}, "bash", "access_denied"),
+        ({"tools": {"deny": ["s/sh"], "aliases": {"sh": "bash"}}}, {}, "bash", "access_denied"),
+        ({"tools": {"deny": ["not*"], "aliases": {"note": "memo"}}}, {}, "note", "access_denied"),
+        ({"tools": {"allow": ["not*"], "aliases": {"note": "memo"}}}, {}, "note", "access_not_listed"),
+        ({"agents": {"a": {}, " A": {}}}, {}, "note", "artifact_malformed"),
         ({"tools": {"deny": ["sweep*"]}}, {}, "old/sweep_all", "access_denied"),
         ({"tools": {"allow": ["sweep*"]}}, {}, "old/sweep_all", "access_not_listed"),
         ({"tools": {"profile": "coding", "allow": ["note"]}}, {}, "note", "access_not_listed"),

@@ -731,7 +731,7 @@ def read_item(world: World, server: str, role: str, item: Any, empty_is_unknown:
     if role == "none":
         return [Value(role, item)]
     if isinstance(item, dict):
-        return read_object(world, server, role, item)
+        return read_object(world, server, role, item, empty_is_unknown)
     if not isinstance(item, str):
         if role in PATH_ROLES | URL_ROLES:
             raise Refused("resolve", "value_type")
@@ -762,24 +762,20 @@ def canonical_text(role: str, text: str) -> str:
     return canonical_url(stripped) if role in PLACE_ROLES and SCHEME.match(stripped) else stripped
 
 
-def read_object(world: World, server: str, role: str, item: Table) -> list[Value]:
-    """A free-form object as it stands, and its keys: they "are values too, and must be in canonical form"."""
-    if role in PATH_ROLES | URL_ROLES | PARTY_ROLES:
+def read_object(world: World, server: str, role: str, item: Table, empty_is_unknown: bool) -> list[Value]:
+    """In a free-form object "every string and number at any depth is a value, and so is every key"."""
+    if role in PATH_ROLES | URL_ROLES:
         raise Refused("resolve", "value_type")
-    values = [Value(role, item)]
-    for key in every_key(item):
+    values = []
+    for key, child in item.items():
         read = read_item(world, server, role, key, empty_is_unknown=False)
-        if role not in CARRIED_ROLES and read != [Value(role, key)]:
-            raise Refused("resolve", "value_spelling")
+        sent = ", ".join(str(value.data) for value in read if value.state == "known")
+        if role not in CARRIED_ROLES and sent != key and all(value.state == "known" for value in read):
+            raise Refused("resolve", "value_spelling")  # a key "must be in canonical form"
         values += read
+        for inner in flatten(child):
+            values += read_item(world, server, role, inner, empty_is_unknown)
     return values
-
-
-def every_key(node: Any) -> list[str]:
-    """The keys of an object, at any depth."""
-    if isinstance(node, dict):
-        return [*node, *(key for child in node.values() for key in every_key(child))]
-    return [key for child in node for key in every_key(child)] if isinstance(node, list) else []
 
 
 def check_flag(role: str, text: str) -> None:
@@ -1261,12 +1257,16 @@ def has_run(parts: tuple[Part, ...], name: str) -> bool:
 def check_paths(world: World, resolved: Resolved) -> list[Verdict]:
     """engine.md 3.1 to 3.5: raises what is denied, returns what is at most escalate."""
     forms = {form: None for text in resolved.strays for form in forms_of_stray(world, resolved.server, text)}
-    at_most = [verdict for form in forms for verdict in check_any_path(world, form)]
+    for form in forms:
+        check_any_path(world, form)
+    at_most: list[Verdict] = []
     for value in resolved.values:
         if value.role not in PATH_ROLES or value.state != "known":
             continue
         changes = value.role != "read-path"
-        at_most += check_any_path(world, value.data)
+        check_any_path(world, value.data)
+        if has_other_names(value.data):  # "A file with other names (hard links): at most escalate."
+            at_most.append(Verdict("escalate", "invariants", "path_shared"))
         if is_ancestor(world, value.data):
             if changes:
                 raise Refused("invariants", "path_ancestor")
@@ -1279,14 +1279,12 @@ def check_paths(world: World, resolved: Resolved) -> list[Verdict]:
     return at_most
 
 
-def check_any_path(world: World, path: str) -> list[Verdict]:
-    """What is asked of "every path value and stray string" alike: 3.1, 3.2 and 3.5."""
+def check_any_path(world: World, path: str) -> None:
+    """What is asked of "every path value and stray string" alike: 3.1 and 3.2."""
     if is_magic(path):
         raise Refused("invariants", "path_magic")
     if is_protected(world, path):
         raise Refused("invariants", "path_protected")
-    # And the last: "A file with other names (hard links): at most escalate."
-    return [Verdict("escalate", "invariants", "path_shared")] if has_other_names(path) else []
 
 
 def check_hosts(world: World, resolved: Resolved) -> list[Verdict]:

@@ -86,12 +86,16 @@ def conditions_hold(rule: Rule, tests: Iterable[Test], claim: Claim, scope: Scop
 
 
 def _passes(test: Test, values: tuple[Value, ...], scope: Scope, *, allowing: bool) -> bool:
-    counting = isinstance(test, ValueTest) and (test.min_items is not None or test.max_items is not None)
-    if not (counting and isinstance(test, ValueTest) and _only_counts(test)):
-        results = [_holds(test, value, allowing=allowing) for value in values]  # all of them, for their errors
-        if not (results and all(results) if allowing else any(results)):
-            return False
-    return not counting or _count_holds(test, scope.all_of(test), allowing=allowing)
+    if not isinstance(test, ValueTest):
+        return _all_or_any(test, values, allowing=allowing)
+    if not _only_counts(test) and not _all_or_any(test, values, allowing=allowing):
+        return False
+    return (test.min_items is None and test.max_items is None) or _count_holds(test, scope, allowing=allowing)
+
+
+def _all_or_any(test: Test, values: tuple[Value, ...], *, allowing: bool) -> bool:
+    results = [_holds(test, value, allowing=allowing) for value in values]  # all of them, for their errors
+    return bool(results) and all(results) if allowing else any(results)
 
 
 def _holds(test: Test, value: Value, *, allowing: bool) -> bool:
@@ -99,9 +103,9 @@ def _holds(test: Test, value: Value, *, allowing: bool) -> bool:
         return False
     if isinstance(value, Opaque):
         return not allowing
-    if isinstance(value, Command) and not (allowing and value.plain):
-        if allowing:
-            return False
+    if isinstance(value, Command) and allowing:
+        return value.plain and _is(test, value, allowing=True)
+    if isinstance(value, Command):
         results = [_is(test, part, allowing=False) for part in (value.text, *value.parts)]  # all, for their errors
         return value.unreadable or any(results)
     return _is(test, value, allowing=allowing)
@@ -147,9 +151,10 @@ def _only_counts(test: ValueTest) -> bool:
     return all(part is None for part in others)
 
 
-def _count_holds(test: Test, values: tuple[Value, ...], *, allowing: bool) -> bool:
+def _count_holds(test: ValueTest, scope: Scope, *, allowing: bool) -> bool:
     """How many there are. What cannot be counted is more than any limit, and no number to rest an allow on."""
-    if not isinstance(test, ValueTest) or not values:
+    values = scope.all_of(test)
+    if not values:
         return False
     if any(isinstance(v, (Unknown, Opaque)) or (allowing and isinstance(v, Command) and not v.plain) for v in values):
         return not allowing and test.max_items is None

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from ironcurtain.engine.chain import name_is_listed
+from ironcurtain.engine.conditions import Scope
 from ironcurtain.engine.evaluate import evaluate
 from ironcurtain.engine.explain import decisive_rules
 from ironcurtain.engine.pattern import PatternError, TextTooLong, compile_pattern
 from ironcurtain.engine.policy import Facts
+from ironcurtain.engine.rules import claims_of
 from tests.support import FILE_TOOLS, NOW, Place, call, decide, judge, outcome, tool
 
 MAIL = tool(
@@ -708,3 +710,75 @@ def test_the_decisive_rules_are_those_whose_removal_changes_the_outcome(place: P
     assert decisive("read", {"path": f"{place.root}/data/x"}) == ["wide"]
     assert decisive("delete", {"path": f"{place.root}/data/x"}) == []
     assert decisive("read", {"path": f"{place.sandbox}/x"}) == []
+
+
+# --- what a call looks at -----------------------------------------------------------------------------------------
+
+
+def looked_at(place: Place, rules: list[Any], request: dict[str, Any]) -> list[list[int]]:
+    """The numbers of the rules that each claim of a call is compared with."""
+    loaded = place.load(
+        [{**made, "name": f"r{index}"} for index, made in enumerate(rules)], [*FILE_TOOLS, MAIL, WEB, POST]
+    )
+    judged = judge(loaded, request)
+    assert judged.call is not None
+    tool_ = loaded.policy.tools[judged.call.server, judged.call.tool]
+    scope = Scope.of(judged.call)
+    book = loaded.policy.book
+    return [[c.order for c in book.candidates(tool_, claim, scope)] for claim in claims_of(judged.call)]
+
+
+def test_a_call_looks_only_at_rules_that_can_matter(place: Place) -> None:
+    many = [rule("allow", paths={"roles": ["read-path"], "within": f"{{root}}/d{index}"}) for index in range(50)]
+    rules = [*many, rule("deny", roles=["delete-path"]), rule("escalate")]
+    assert looked_at(place, rules, call("read", {"path": f"{place.root}/d7/x"})) == [[7, 51]]
+    assert looked_at(place, rules, call("delete", {"path": f"{place.root}/d7/x"})) == [[50, 51]]
+    assert looked_at(place, rules, call("info", {})) == [[51]]
+    assert looked_at(place, many, call("write", {"path": f"{place.root}/d7/x", "content": ""})) == [[]]
+
+
+def test_a_carried_claim_looks_under_the_roles_that_its_rules_speak_of(place: Place) -> None:
+    rules = [rule("allow", **to(f"user{index}")) for index in range(50)]
+    rules += [rule("allow", domains={"roles": ["recipient"], "allowed": [f"h{index}.example"]}) for index in range(50)]
+    assert looked_at(place, rules, call("send", {"to": "user3, ann@h9.example", "body": "x"})) == [[3], [59], [3, 59]]
+
+
+def test_a_rule_for_two_roles_is_looked_at_under_the_claims_own(place: Place) -> None:
+    rules = [
+        rule("deny", paths={"roles": ["read-path", "write-path"], "within": f"{{root}}/d{index}"}) for index in range(9)
+    ]
+    found = looked_at(place, rules, call("move", {"source": f"{place.root}/d1/x", "destination": f"{place.root}/d2/x"}))
+    assert found == [[1], [], [2]]
+
+
+def test_long_lists_and_equal_values_are_found_by_what_they_hold(place: Place) -> None:
+    long = [f"user{index}" for index in range(100)]
+    rules = [
+        rule("allow", **to(*long)),
+        rule("allow", **to("other")),
+        rule("allow", values={"role:recipient": {"equals": "user5"}}),
+    ]
+    rules += [rule("deny", values={"role:recipient": {"equals": "x", "maxLength": 9}})]
+    assert looked_at(place, rules, call("send", {"to": "user5"})) == [[0, 2, 3]]
+    assert looked_at(place, rules, call("send", {"to": "nobody"})) == [[3]]
+    assert looked_at(place, rules, call("send", {"to": '"x'})) == [[3]]
+    assert looked_at(place, [rule("deny", **to("eve")), *rules], call("send", {"to": '"x'})) == [[0, 4]]
+
+
+def test_the_reason_is_the_rules_own_words_if_it_has_any(place: Place) -> None:
+    def reason(**more: str) -> str:
+        return decide(
+            place.load([{**rule("allow", "may", tool=["info"]), **more}], FILE_TOOLS), call("info", {})
+        ).reason
+
+    assert reason(reason="because", description="what") == "because"
+    assert reason(description="what") == "what"
+    assert reason() == "the rule may says allow"
+
+
+def test_a_claim_that_no_rule_allows_is_named(place: Place) -> None:
+    loaded = place.load([], [*FILE_TOOLS, MAIL])
+    assert decide(loaded, call("info", {})).reason == "no rule allows this call"
+    assert decide(loaded, call("send", {"to": "bob"})).reason == "no rule allows recipient bob"
+    assert decide(loaded, call("send", {"to": "b" * 300})).reason == f"no rule allows recipient {'b' * 200}..."
+    assert decide(loaded, call("send", {"to": "b" * 200})).reason == f"no rule allows recipient {'b' * 200}"

@@ -250,6 +250,22 @@ def to(*people: str) -> dict[str, Any]:
         ),
         ([rule("allow", values={"arg:to": {"minItems": 2}}, tool=["send"])], call("send", {"to": "a, b"}), "allow"),
         ([rule("allow", values={"arg:to": {"minItems": 2}}, tool=["send"])], call("send", {"to": "a"}), "deny"),
+        (
+            [rule("deny", roles=["channel"], values={"role:recipient": {"maxItems": 2}}), rule("allow", tool=["post"])],
+            call("post", {"channel": "C", "text": "x"}),
+            "allow",
+        ),
+        (
+            [rule("deny", values={"arg:file": {"maxItems": 3}}), rule("allow", tool=["send"])],
+            call("send", {"to": "a"}),
+            "allow",
+        ),
+        (
+            [rule("deny", values={"arg:file": {"maxItems": 3}}), rule("allow", tool=["send"])],
+            call("send", {"to": "a", "file": "{root}/f"}),
+            "deny",
+        ),
+        ([rule("allow", tool=["send"], values={"arg:file": {"maxItems": 3}})], call("send", {"to": "a"}), "deny"),
         # numbers, types, errors
         (
             [rule("allow", tool=["post"], values={"role:amount": {"maximum": 10}})],

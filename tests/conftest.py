@@ -18,7 +18,7 @@ settings.register_profile("default", max_examples=50, deadline=None, suppress_he
 settings.register_profile(
     "quick", max_examples=25, deadline=None, suppress_health_check=_SLOW_IS_FINE, derandomize=True
 )
-settings.register_profile("long", max_examples=1_300, deadline=None, suppress_health_check=_SLOW_IS_FINE)
+settings.register_profile("long", max_examples=400, deadline=None, suppress_health_check=_SLOW_IS_FINE)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

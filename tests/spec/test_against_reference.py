@@ -17,6 +17,10 @@ from tests.spec.reference import decide as reference_decides
 from tests.support import NOW_TEXT, Place, annotated, decide
 
 
+# `make fuzz` compares more than a hundred thousand decisions: two shards of 1,300 worlds with 40 calls each.
+WORLDS = 1_300 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else settings().max_examples
+
+
 @pytest.fixture(scope="module")
 def furnished(tmp_path_factory: pytest.TempPathFactory) -> Place:
     place = Place.at(tmp_path_factory.mktemp("world"))
@@ -29,7 +33,9 @@ def filled(place: Place, value: Any) -> Any:
 
 
 @pytest.mark.parametrize("shard", [1, 2])
-@settings(phases=[Phase.explicit, Phase.reuse, Phase.generate])  # a world is too large to shrink; the message has all
+@settings(
+    max_examples=WORLDS, phases=[Phase.explicit, Phase.reuse, Phase.generate]
+)  # a world is too large to shrink; the message has all
 @given(world=generate.worlds())
 def test_engine_and_reference_agree(furnished: Place, world: generate.World, shard: int) -> None:
     tools, chain, config, requests = world

@@ -798,3 +798,16 @@ def test_a_claim_that_no_rule_allows_is_named(place: Place) -> None:
     assert decide(loaded, call("send", {"to": "bob"})).reason == "no rule allows recipient bob"
     assert decide(loaded, call("send", {"to": "b" * 300})).reason == f"no rule allows recipient {'b' * 200}..."
     assert decide(loaded, call("send", {"to": "b" * 200})).reason == f"no rule allows recipient {'b' * 200}"
+
+
+def test_a_condition_that_is_not_looked_up_is_asked_all_the_same(place: Place) -> None:
+    """A rule is filed under one of its conditions; the others must be right by themselves."""
+    share = tool("share", {"to": ["recipient"], "url": ["send-url"]})
+    rules = [
+        rule("allow", "both", tool=["share"], domains={"roles": ["send-url"], "allowed": ["*.example.com", "b.example"]}, **to("bob")),
+        rule("allow", "urls", tool=["share"], roles=["send-url"]),
+    ]
+    loaded = place.load(rules, [share])
+    hosts = {"a.example.com": "allow", "a.b.example.com": "allow", "b.example": "allow", "badexample.com": "deny", "example.com": "deny", "a.b.example": "deny"}
+    for host, expected in hosts.items():
+        assert outcome(loaded, call("share", {"to": "bob", "url": f"https://{host}/"})) == expected, host

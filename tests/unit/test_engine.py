@@ -804,10 +804,41 @@ def test_a_condition_that_is_not_looked_up_is_asked_all_the_same(place: Place) -
     """A rule is filed under one of its conditions; the others must be right by themselves."""
     share = tool("share", {"to": ["recipient"], "url": ["send-url"]})
     rules = [
-        rule("allow", "both", tool=["share"], domains={"roles": ["send-url"], "allowed": ["*.example.com", "b.example"]}, **to("bob")),
+        rule(
+            "allow",
+            "both",
+            tool=["share"],
+            domains={"roles": ["send-url"], "allowed": ["*.example.com", "b.example"]},
+            **to("bob"),
+        ),
         rule("allow", "urls", tool=["share"], roles=["send-url"]),
     ]
     loaded = place.load(rules, [share])
-    hosts = {"a.example.com": "allow", "a.b.example.com": "allow", "b.example": "allow", "badexample.com": "deny", "example.com": "deny", "a.b.example": "deny"}
+    hosts = {
+        "a.example.com": "allow",
+        "a.b.example.com": "allow",
+        "b.example": "allow",
+        "badexample.com": "deny",
+        "example.com": "deny",
+        "a.b.example": "deny",
+    }
     for host, expected in hosts.items():
         assert outcome(loaded, call("share", {"to": "bob", "url": f"https://{host}/"})) == expected, host
+
+
+def test_the_bounds_of_patterns_are_where_they_are_said_to_be() -> None:
+    for fine, refused in (
+        ("[" + "a" * 998 + "]", "[" + "a" * 999 + "]"),
+        ("a{997}", "a{998}"),
+        ("(" * 49 + "a" + ")" * 49, "(" * 50 + "a" + ")" * 50),
+    ):
+        compile_pattern(fine, dot_spans_lines=True)
+        with pytest.raises(PatternError):
+            compile_pattern(refused, dot_spans_lines=True)
+
+
+def test_a_pattern_remembers_only_so_much() -> None:
+    compiled = compile_pattern(".*x", dot_spans_lines=True)
+    for index in range(5_000):
+        compiled.fullmatch(chr(0x4E00 + index))
+    assert 0 < len(compiled._steps) <= 2_000

@@ -66,7 +66,7 @@ def _check_host(url: CanonicalUrl, declared: frozenset[str]) -> Iterator[Verdict
 
 
 def _check_stray(stray: Stray, protected: Protected) -> Iterator[Verdict]:
-    if any(protected.standing(place).covered for place in stray.places if place.startswith("/")):
+    if any(protected.standing(place).covered for place in stray.places):
         yield _deny("path_protected", f"{stray.leaf}: {stray.text[:200]} is protected")
     elif any(_MAGIC.match(place) for place in stray.places):
         yield _deny("path_magic", f"{stray.leaf}: {stray.text[:200]} differs for each process")

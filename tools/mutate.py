@@ -44,7 +44,8 @@ TIERS = (
     ["tests/unit/test_house.py", "tests/unit/test_attacks.py", "tests/corpus/test_corpus.py::test_engine"],
     ["tests/spec/test_against_reference.py"],
 )
-TIME_LIMIT = 150  # seconds for one mutant in one tier; a mutant that hangs is noticed
+FIRST_LIMIT = 20  # seconds for one mutant with the nearest tests, which take one; a mutant that hangs is noticed
+TIME_LIMIT = 150  # seconds for one in a later tier
 
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
@@ -176,7 +177,7 @@ def _short(text: str) -> str:
 # --- running ------------------------------------------------------------------------------------------------------
 
 
-def _noticed(package: Path, tier: list[str]) -> bool:
+def _noticed(package: Path, tier: list[str], limit: float = TIME_LIMIT) -> bool:
     """Run one tier against the package in a child of this process, which has everything else imported already."""
     child = os.fork()
     if child == 0:
@@ -193,7 +194,7 @@ def _noticed(package: Path, tier: list[str]) -> bool:
 
             code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tier]))
         os._exit(code)
-    end = time.monotonic() + TIME_LIMIT
+    end = time.monotonic() + limit
     while time.monotonic() < end:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
@@ -230,7 +231,8 @@ def _try(mutant: Mutant) -> tuple[Mutant, bool]:
     path.write_text(mutant.source)
     try:
         nearest = NEAREST.get(mutant.file) or NEAREST[mutant.file.partition("/")[0]]
-        return mutant, any(_noticed(_package, tier) for tier in ([nearest], *TIERS))
+        noticed = _noticed(_package, [nearest], FIRST_LIMIT) or any(_noticed(_package, tier) for tier in TIERS)
+        return mutant, noticed
     finally:
         path.write_text(original)
 

@@ -71,7 +71,7 @@ def test_the_resolver_accepts_odd_spellings_of_addresses(text: str) -> None:
     assert socket.inet_aton(text) == socket.inet_aton("127.0.0.1")
 
 
-@pytest.mark.parametrize("text", ["::127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::"])
+@pytest.mark.parametrize("text", ["::127.0.0.1", "64:ff9b::7f00:1"])  # and 2002:7f00:1::, before 3.13
 def test_ipaddress_calls_hidden_loopback_addresses_global(text: str) -> None:
     assert ipaddress.ip_address(text).is_global
 

@@ -18,6 +18,7 @@ A refusal at any point is an exception that carries its stage and code; everythi
 
 import copy
 import datetime as dt
+import functools
 import hashlib
 import ipaddress
 import json
@@ -1164,6 +1165,7 @@ def folded(text: str) -> tuple[str, ...]:
     return tuple(fold(part) for part in text.split("/") if part)
 
 
+@functools.cache
 def fold(name: str) -> str:
     for _ in range(2):
         name = unicodedata.normalize("NFKD", name)
@@ -1200,6 +1202,7 @@ def may_start(parts: tuple[Part, ...], names: tuple[str, ...]) -> bool:
     return len(parts) >= len(names) and all(map(may_spell, parts, names))
 
 
+@functools.cache
 def is_magic(path: str) -> bool:
     """engine.md 3.1, everything below included; brackets are compared here too."""
     parts = [choices(part) for part in [part for part in path.split("/") if part][:2]]

@@ -385,3 +385,362 @@ def test_defaults_do_not_multiply(place: Place) -> None:
         definition={"name": "t", "inputSchema": {"properties": {"l": {"type": "array", "items": items}}}},
     )
     assert decide(place.load(BLANKET, [made]), call("t", {"l": [{}] * 5_000})).code == "arguments_invalid"
+
+
+# INVARIANT: a name that is protected or obeyed is so wherever it leads.
+
+
+@pytest.mark.parametrize(
+    ("link", "to", "path"),
+    [
+        (".mcp.json", "tools/servers.json", ".mcp.json"), ("CLAUDE.md", "docs/agent.md", "CLAUDE.md"), (".git", "gitdir", ".git/hooks/pre-commit"),
+        (".claude", "conf", ".claude/settings.json"), ("sub", ".", "sub/AGENTS.md"),
+    ],
+)  # fmt: skip
+def test_a_link_takes_no_name_away(place: Place, link: str, to: str, path: str) -> None:
+    for directory in ("tools", "docs", "gitdir/hooks", "conf"):
+        (place.sandbox / directory).mkdir(parents=True)
+    (place.sandbox / link).symlink_to(to)
+    loaded = place.load([], FILE_TOOLS)
+    assert outcome(loaded, call("write", {"path": path, "content": "x"})) == "deny"
+    assert outcome(loaded, call("write", {"path": "docs/agent.md", "content": "x"})) == "allow"
+
+
+def test_a_configuration_that_became_a_link_stays_protected(place: Place) -> None:
+    loaded = place.load(BLANKET, FILE_TOOLS)
+    place.link("home/owner/.claude.json", "{root}/elsewhere.json")
+    for name in ("read", "write"):
+        arguments = {"path": f"{place.home}/.claude.json", **({"content": "x"} if name == "write" else {})}
+        assert decide(loaded, call(name, arguments)).code == "path_protected"
+
+
+# INVARIANT: what is sent is what was decided; where a value is brought into another form, that form is decided too.
+
+
+@pytest.mark.parametrize("role", ["account", "channel", "repository", "calendar", "membership"])
+@pytest.mark.parametrize("text", ["~/.claude.json{b}", "{b}{home}/.ironcurtain/p", "{home}/.ironcurtain/p{b}"])
+@pytest.mark.parametrize("blank", [" ", "\u2003", "\u1680", "\u202f", "\u00a0"])
+def test_no_blank_around_it_hides_a_protected_path(place: Place, role: str, text: str, blank: str) -> None:
+    loaded = place.load(BLANKET, [tool("t", {"x": [role]})])
+    assert outcome(loaded, call("t", {"x": place.fill(text).replace("{b}", blank)})) == "deny"
+    assert outcome(loaded, call("t", {"x": "plain"})) == "allow"
+
+
+@pytest.mark.parametrize("role", ["none", "outbound-content", "identifier"])
+@pytest.mark.parametrize("blank", ["\u2003", "\u200b", "\u2028", "\x1f"])
+def test_what_a_server_may_trim_is_read_trimmed(place: Place, role: str, blank: str) -> None:
+    loaded = place.load(BLANKET, [tool("t", {"x": [role]})])
+    for text in (f"{blank}{place.ironcurtain}/p", f"{place.home}/.claude.json{blank}"):
+        assert outcome(loaded, call("t", {"x": text})) == "deny"
+
+
+@pytest.mark.parametrize("blank", ["{} ", " {}", "\u2003{}"])
+def test_a_sibling_selects_the_mode_by_the_value_that_is_sent(place: Place, blank: str) -> None:
+    modes = [{"roles": ["none"]}, {"roles": ["command"], "when": {"op": "run"}}]
+    rules = [deny(values={"role:command": {"matches": "rm( .*)?"}}), *BLANKET]
+    loaded = place.load(rules, [tool("t", {"op": ["account"], "arg": modes})])
+    assert outcome(loaded, call("t", {"op": blank.format("run"), "arg": "rm -rf x"})) == "deny"
+    assert outcome(loaded, call("t", {"op": " list", "arg": "ls"})) == "allow"
+
+
+@pytest.mark.parametrize(("schema_", "value"), [({"not": {"enum": ["admin"]}}, " admin"), ({"maxLength": 3}, "a;b;c")])
+def test_the_schema_is_asked_about_what_is_sent(place: Place, schema_: dict[str, Any], value: str) -> None:
+    role = "recipient" if ";" in value else "account"
+    definition = {"name": "t", "inputSchema": {"type": "object", "properties": {"o": {"type": "string", **schema_}}}}
+    loaded = place.load(BLANKET, [tool("t", {"o": [role]}, definition=definition)])
+    assert decide(loaded, call("t", {"o": value})).code == "arguments_invalid"
+    assert outcome(loaded, call("t", {"o": " x"})) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("roles", "value"),
+    [
+        (["channel", "recipient"], "#pr\u200bod"), (["channel", "recipient"], ";https://127.0.0.1/x"), (["channel", "command"], "#prod\u200b"),
+        (["recipient", "account"], "a\u200bb"),
+    ],
+)  # fmt: skip
+def test_every_category_of_an_argument_is_heard(place: Place, roles: list[str], value: str) -> None:
+    loaded = place.load(BLANKET, [tool("t", {"x": roles})])
+    assert outcome(loaded, call("t", {"x": value})) == "deny"
+    assert outcome(loaded, call("t", {"x": "#prod"})) == "allow"
+
+
+def test_a_decomposed_name_behind_a_link_is_not_sent_as_another(place: Place) -> None:
+    place.file("data/e\u0301/s")
+    place.link("box/l", "{root}/data/e\u0301")
+    rules = [deny(paths={"roles": ["read-path"], "within": "{root}/data/e\u0301"}), *BLANKET]
+    assert decide(place.load(rules, FILE_TOOLS), call("read", {"path": "l/s"})).code == "value_unstable"
+
+
+# INVARIANT: the time of a decision grows with the call, not with its square.
+
+
+@pytest.mark.parametrize(
+    ("rule", "arguments"),
+    [
+        ({"values": {"arg:paths": {"matches": ".*\\.env"}}}, {"paths": [f"p/{n}{'x' * 200}" for n in range(400)], "who": []}),
+        ({"roles": ["account"], "values": {"role:recipient": {"matches": "x+y"}}}, {"paths": [], "who": [f"r{n}{'x' * 200}" for n in range(400)], "acc": [f"a{n}" for n in range(400)]}),
+    ],
+)  # fmt: skip
+def test_many_values_are_asked_once_each(place: Place, rule: dict[str, Any], arguments: dict[str, Any]) -> None:
+    args = {"paths": {"roles": ["read-path"], "absent": "nothing"}, "who": {"roles": ["recipient"], "absent": "nothing"}, "acc": {"roles": ["account"], "absent": "nothing"}}  # fmt: skip
+    loaded = place.load([deny(**rule), *BLANKET], [tool("t", args)])
+    began = time.process_time()
+    assert outcome(loaded, call("t", arguments)) == "allow"
+    assert time.process_time() - began < 1.5
+
+
+# INVARIANT: wherever a value may lead to a host, a rule about hosts sees it.
+
+
+@pytest.mark.parametrize(
+    "place_",
+    [
+        "git@evil.example:x/y.git", "evil.example:x", "evil.example/x", "git::https://evil.example/x", "https:evil.example/x", "//evil.example/x",
+        "ext::sh -c id", "eve@evil.example", "git@169.254.169.254:x", "169.254.169.254/x", "u@10.0.0.1:x", "HTTPS:evil.example", "fd::17 /x",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("role", ["repository", "calendar"])
+def test_a_place_hides_no_host(place: Place, place_: str, role: str) -> None:
+    rules = [deny(domains={"roles": ["repository", "calendar"], "allowed": ["evil.example"]}), *BLANKET]
+    loaded = place.load(rules, [tool("t", {"x": [role]})])
+    assert outcome(loaded, call("t", {"x": place_})) == "deny"
+
+
+@pytest.mark.parametrize(
+    "place_", ["acme/app", "github.com/acme/app", "git@github.com:acme/app.git", "#ops", "ann@corp.example", "a: b"]
+)
+def test_honest_places_are_places(place: Place, place_: str) -> None:
+    rules = [deny(domains={"roles": ["repository"], "allowed": ["evil.example"]}), *BLANKET]
+    assert outcome(place.load(rules, [tool("t", {"x": ["repository"]})]), call("t", {"x": place_})) == "allow"
+
+
+def test_an_allow_rests_on_no_host_of_a_place_that_is_no_url(place: Place) -> None:
+    rules = [allow(domains={"roles": ["repository"], "allowed": ["good.example"]})]
+    loaded = place.load(rules, [tool("t", {"x": ["repository"]})])
+    assert outcome(loaded, call("t", {"x": "git@good.example:x"})) == "deny"
+    assert outcome(loaded, call("t", {"x": "https://good.example/x"})) == "allow"
+
+
+# INVARIANT: a bracket is any one character to somebody.
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "{home}/.ironcurtai[]n]/p", "{home}/.claude.jso[]n]", "{home}/.ironcurtai[[:alpha:]]/p", "{home}/.ironcurtai[[=n=]]/p",
+        "{home}/.[abcdefghi][abcdefghr]oncurtain/p", "{home}/.ironcurtai[" + "x" * 70 + "n]/p",
+    ],
+)  # fmt: skip
+def test_no_bracket_spells_a_protected_path(place: Place, path: str) -> None:
+    loaded = place.load(BLANKET, [*FILE_TOOLS, tool("t", {"note": ["none"]})])
+    assert outcome(loaded, call("read", {"path": place.fill(path)})) == "deny"
+    assert outcome(loaded, call("t", {"note": place.fill(path)})) == "deny"
+
+
+@pytest.mark.parametrize(
+    "path", [".gi[t]/hooks/pre-commit", "[C]LAUDE.md", ".[m]cp.json", "/proc/sel[f]/environ", "/proc/[1]/environ"]
+)
+def test_no_bracket_spells_a_name_that_is_obeyed(place: Place, path: str) -> None:
+    assert outcome(place.load(BLANKET, FILE_TOOLS), call("write", {"path": path, "content": "x"})) == "deny"
+
+
+@pytest.mark.parametrize("path", ["app/[slug]/page.tsx", "pages/[...all].tsx", "a[1].txt", "x[", "y]"])
+def test_brackets_in_honest_names_are_fine(place: Place, path: str) -> None:
+    assert outcome(place.load([], FILE_TOOLS), call("write", {"path": path, "content": "x"})) == "allow"
+
+
+# INVARIANT: an argument that a schema has a default for is never nothing.
+
+REMOTE_RULES = [deny(lists=[{"roles": ["repository"], "allowed": ["evil/x"]}]), allow(sideEffects=True)]
+ANY_REMOTE = {"type": "object", "properties": {"remote": {"type": ["string", "null"]}}}
+ELSEWHERE = {"O": ANY_REMOTE, "R": {"type": ["string", "null"]}}
+
+
+@pytest.mark.parametrize(
+    ("leaf", "properties", "arguments"),
+    [
+        ("o.remote", {"o": {"$ref": "#/$defs/O", "properties": {"remote": {"default": "evil/x"}}}}, {"o": {}}),
+        ("remote", {"remote": {"$ref": "#/$defs/R", "default": "evil/x"}}, {"remote": None}),
+        ("remote", {"remote": {"$ref": "#/$defs/R", "default": "evil/x"}}, {"remote": ""}),
+        ("o.remote", {"o": {"type": ["object", "null"], "default": {"remote": "evil/x"}, "properties": {"remote": {}}}}, {"o": None}),
+        ("o[].remote", {"o": {"type": ["array", "null"], "default": [{"remote": "evil/x"}], "items": {"properties": {"remote": {}}}}}, {"o": None}),
+        ("o.remote", {"o": {"type": "object", "default": {"remote": "evil/x", "n": "x"}, "properties": {"remote": {}, "n": {"type": "integer"}}}}, {}),
+        ("o.remote", {"o": {"if": {}, "then": {"properties": {"remote": {"default": "evil/x"}}}, "properties": {"remote": {}}}}, {"o": {}}),
+    ],
+)  # fmt: skip
+def test_a_default_is_seen_wherever_it_stands(place: Place, leaf: str, properties: Any, arguments: Any) -> None:
+    definition = {"name": "t", "inputSchema": {"type": "object", "properties": properties, "$defs": ELSEWHERE}}
+    args = {leaf: {"roles": ["repository"], "absent": "nothing"}}
+    loaded = place.load(REMOTE_RULES, [tool("t", {**args, **({"o.n": ["none"]} if "integer" in json.dumps(properties) else {})}, definition=definition)])  # fmt: skip
+    assert outcome(loaded, call("t", arguments)) == "deny"
+
+
+# INVARIANT: every annotated argument is found, however deep it lies.
+
+
+def test_lists_of_lists_are_walked(place: Place) -> None:
+    inner = {"type": "array", "items": {"type": "object", "properties": {"path": {"type": "string"}}}}
+    schema_ = {"type": "object", "properties": {"m": {"type": "array", "items": inner}}, "required": ["m"]}
+    rules = [
+        deny(paths={"roles": ["read-path"], "within": "{root}/no"}),
+        allow(sideEffects=True),
+        allow("p", paths={"roles": ["read-path"], "within": "{box}"}),
+    ]
+    loaded = place.load(
+        rules, [tool("t", {"m[][].path": ["read-path"]}, definition={"name": "t", "inputSchema": schema_})]
+    )
+    empty: list[Any] = [[], [[]], [[{}]]]
+    for nothing in empty:
+        assert outcome(loaded, call("t", {"m": nothing})) == "deny"
+    assert outcome(loaded, call("t", {"m": [[{"path": f"{place.root}/no/x"}]]})) == "deny"
+    assert outcome(loaded, call("t", {"m": [[{"path": "a"}], [{"path": "b"}, {"path": "c"}]]})) == "allow"
+
+
+@pytest.mark.parametrize("leaf", ["m[]x", "m[].", "[]", "m..x", "m[][]"])
+def test_an_annotation_of_nothing_is_refused(place: Place, leaf: str) -> None:
+    definition = {"name": "t", "inputSchema": {"$comment": "x", "type": "object"}}
+    with pytest.raises(ArtifactError):
+        place.load(BLANKET, [tool("t", {leaf: ["none"]}, definition=definition)])
+
+
+# INVARIANT: what an owner took away stays away in every spelling.
+
+
+@pytest.mark.parametrize(
+    ("value", "removal"),
+    [("Eve@Evil.example", "eve@evil.example"), ("eve@evil.example", "EVE@evil.example"), ("Eve <eve@evil.example>", "eve@evil.example")],
+)  # fmt: skip
+def test_a_removal_meets_every_spelling(place: Place, value: str, removal: str) -> None:
+    lists = {"version": 1, "lists": {"c": {"values": [value, "bob@corp.example"], "manualRemovals": [removal]}}}
+    policy = place.policy([allow(lists=[{"roles": ["recipient"], "allowed": ["@c"]}])])
+    loaded = place.build(policy, annotated([tool("t", {"to": ["recipient"]})]), None, lists)
+    assert outcome(loaded, call("t", {"to": "eve@evil.example"})) == "deny"
+    assert outcome(loaded, call("t", {"to": "bob@corp.example"})) == "allow"
+
+
+def test_a_removed_host_is_no_member(place: Place) -> None:
+    lists = {
+        "version": 1,
+        "lists": {"h": {"values": ["EVIL.example", "ok.example"], "manualRemovals": ["evil.example."]}},
+    }
+    policy = place.policy([allow(domains={"roles": ["fetch-url"], "allowed": ["@h"]})])
+    loaded = place.build(policy, annotated([tool("t", {"u": ["fetch-url"]})]), None, lists)
+    assert outcome(loaded, call("t", {"u": "https://evil.example/"})) == "deny"
+    assert outcome(loaded, call("t", {"u": "https://ok.example/"})) == "allow"
+
+
+# INVARIANT: an artifact means what its author thinks, or does not load.
+
+
+@pytest.mark.parametrize("home", ["~", "~/x", "~root", "."])
+def test_a_home_that_is_not_written_out_is_refused(place: Place, home: str) -> None:
+    policy = place.policy(BLANKET)
+    policy["setup"]["home"] = home
+    with pytest.raises(ArtifactError):
+        place.build(policy, annotated(FILE_TOOLS))
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        {"roles": ["delete-pth"]}, {"lists": [{"roles": ["recipeint"], "allowed": ["x"]}]}, {"values": {"role:readpath": {"maxLength": 1}}},
+        {"values": {"role:account": {"equals": None}}}, {"values": {"role:account": {"equals": "a", "in": ["b"]}}},
+        {"values": {"role:amount": {"minimum": 5, "maximum": 1}}}, {"values": {"role:account": {"minItems": 5, "maxItems": 1}}},
+    ],
+)  # fmt: skip
+def test_a_condition_that_can_never_hold_does_not_load(place: Place, conditions: dict[str, Any]) -> None:
+    with pytest.raises(ArtifactError):
+        place.load([deny(**conditions), *BLANKET], FILE_TOOLS)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"tools": {"groups": {"FS": ["x"]}}}, {"tools": {"aliases": {"bash": "safe"}}}, {"tools": {"aliases": {"web/fetch": "x"}}},
+        {"agents": {"": {"tools": {}}}}, {"tools": {"groups": {"mine": ["x"], "group:Mine": ["y"]}}},
+    ],
+)  # fmt: skip
+def test_a_configuration_that_means_another_is_refused(place: Place, config: dict[str, Any]) -> None:
+    with pytest.raises(ArtifactError):
+        place.load(BLANKET, FILE_TOOLS, config)
+
+
+def test_the_most_specific_provider_key_counts(place: Place) -> None:
+    config = {"tools": {"byProvider": {"openrouter/openai": {"deny": ["read"]}, "openrouter": {"deny": ["write"]}}}}
+    loaded = place.load(BLANKET, FILE_TOOLS, config)
+    request = call("read", {"path": "a"}, principal={"provider": "openrouter/openai/gpt-4"})
+    assert decide(loaded, request).stage.value == "access"
+    assert outcome(loaded, {**request, "principal": {"provider": "openrouter/other"}}) == "allow"
+
+
+def test_a_task_is_no_place_for_a_thousand_rules(place: Place) -> None:
+    loaded = place.load(BLANKET, FILE_TOOLS)
+    rules = [deny(f"r{n}", values={"role:account": {"matches": "(a{30}){30}"}}) for n in range(501)]
+    task = {"version": 1, "task": "t", "expiresAt": "2099-01-01T00:00:00Z", "rules": rules}
+    assert decide(loaded, call("read", {"path": "a"}, task=task)).code == "task_malformed"
+
+
+# INVARIANT: a deny on a command sees the command, whatever stands before it.
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["$@rm -rf x", "r$@m x", "$*rm x", "$1rm x", "$'rm' x", "X=1 rm x", "A=b C= rm x", "if true; then rm x; fi", "while :; do rm x; done", "time rm x", "exec rm x"],
+)  # fmt: skip
+def test_nothing_before_it_hides_a_command(place: Place, command: str) -> None:
+    rules = [deny(values={"role:command": {"matches": "rm( .*)?"}}), *BLANKET]
+    loaded = place.load(rules, [tool("run", {"c": ["command"]})])
+    assert outcome(loaded, call("run", {"c": command})) == "deny"
+    assert outcome(loaded, call("run", {"c": "echo it costs 5 $"})) == "allow"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["file:\\/{home}/.ironcurtain", "file:/\\/{home}/.ironcurtain", "~owner/.ironcurtain/p", "view-source:file://{home}/.claude.json", "jar:file:{home}/.ironcurtain/x!/y"],
+)  # fmt: skip
+def test_further_spellings_of_a_stray_string(place: Place, text: str) -> None:
+    loaded = place.load(BLANKET, [tool("t", {"note": ["none"]})])
+    assert outcome(loaded, call("t", {"note": place.fill(text)})) == "deny"
+
+
+def test_renaming_a_directory_into_place_asks(place: Place) -> None:
+    (place.sandbox / "gh").mkdir()
+    loaded = place.load([allow(tool=["move"])], FILE_TOOLS)
+    for name in (".github", ".vscode"):
+        assert outcome(loaded, call("move", {"source": "gh", "destination": name})) == "escalate"
+    assert outcome(loaded, call("move", {"source": "gh", "destination": ".github/workflows"})) == "allow"
+
+
+@pytest.mark.parametrize("char", ["\u115f", "\u3164", "\u1160", "\uffa0", "\u20dd", "\u034f"])
+def test_no_invisible_letter_makes_another_name(place: Place, char: str) -> None:
+    loaded = place.load(BLANKET, FILE_TOOLS)
+    assert outcome(loaded, call("read", {"path": f"{place.home}/.iron{char}curtain/p"})) == "deny"
+
+
+def test_a_name_with_an_invisible_character_is_nobody_known(place: Place) -> None:
+    loaded = place.load(
+        [deny(lists=[{"roles": ["recipient"], "allowed": ["eve"]}]), *BLANKET], [tool("t", {"to": ["recipient"]})]
+    )
+    assert outcome(loaded, call("t", {"to": "ev\u200be"})) == "deny"
+    assert outcome(loaded, call("t", {"to": "bob"})) == "allow"
+
+
+@pytest.mark.parametrize("hostile", ["x\n\x1b[31m", "a\u202eb", "k" * 100_000])
+def test_a_reason_is_one_plain_line(place: Place, hostile: str) -> None:
+    definition = {
+        "name": "t",
+        "inputSchema": {"type": "object", "properties": {"o": {"additionalProperties": {"type": "integer"}}}},
+    }
+    loaded = place.load(
+        [], [tool("t", {"o": ["none"]}, definition=definition), tool("m", {"to": ["recipient"], "n": ["none"]})]
+    )
+    for request in (
+        call("t", {"o": {hostile: "x"}}),
+        call("m", {"to": hostile, "n": hostile}),
+        call("m", {"to": "b", "n": f"/dev/fd/{hostile}"}),
+    ):
+        reason = decide(loaded, request).reason
+        assert reason.isprintable(), reason
+        assert "\u202e" not in reason
+        assert len(reason) < 1_000

@@ -217,7 +217,7 @@ def test_the_mount_table_is_read_with_its_escapes(tmp_path: Path) -> None:
 
 
 def test_the_trail_tells_which_links_were_passed() -> None:
-    assert walk("/l/x", l="/m", m="/t", t="dir").trail == ("/l", "/m")
+    assert walk("/l/x", l="/m", m="/t", t="dir").trail == ("/l/x", "/m/x")
 
 
 def test_a_string_that_is_no_path_is_read_by_its_letters() -> None:

@@ -7,7 +7,7 @@ import hashlib
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.errors import quote
-from ironcurtain.model.policy import Mode, Shape, Tool
+from ironcurtain.model.policy import Mode, Shape, Tool, leaves_of
 from ironcurtain.model.roles import NONE, Category, Role, category
 from ironcurtain.wire import schema, strict_json
 
@@ -34,10 +34,15 @@ def read_annotations(item: Item) -> tuple[dict[tuple[str, str], Tool], Schemas]:
     members = item.members(("version", "servers"), ("generatedAt",))
     if members["version"].count(least=1) != 1:
         members["version"].fail("a version this program does not know", "write 1")
+    if "generatedAt" in members:
+        members["generatedAt"].time()
     tools: dict[tuple[str, str], Tool] = {}
     schemas: Schemas = {}
     for server, entry in members["servers"].entries().items():
-        for element in entry.members(("tools",), ("inputHash",))["tools"].elements():
+        parts = entry.members(("tools",), ("inputHash",))
+        if "inputHash" in parts:
+            parts["inputHash"].text()
+        for element in parts["tools"].elements():
             tool, admitted = _tool(element, server)
             key = (server, tool.name)
             if key in tools:
@@ -75,11 +80,14 @@ def _tool(item: Item, server: str) -> tuple[Tool, schema.Schema | str]:
         members["sideEffects"].fail("a tool whose arguments have roles has side effects", "write true")
     for leaf, modes in leaves.items():
         _require_siblings(leaf, modes, leaves, members["args"].entries()[leaf])
+    arguments = shape_of(leaves, known or {})
+    for leaf in leaves.keys() - {shape.leaf for shape in leaves_of(arguments)}:
+        members["args"].entries()[leaf].fail("not a name of an argument", "write name, object.child or list[].child")
     tool = Tool(
         server=server,
         name=name,
         side_effects=side_effects,
-        arguments=shape_of(leaves, known or {}),
+        arguments=arguments,
         roles=roles - {NONE},
         definition=definition,
         drifted=members["pin"].text() != pin_of(definition),
@@ -113,7 +121,7 @@ def shape_of(leaves: Mapping[str, tuple[Mode, ...]], known: Mapping[str, schema.
 def _shape(rest: Mapping[str, tuple[Mode, ...]], known: Mapping[str, schema.Leaf], leaf: str) -> Shape:
     """One argument: what stands at it, in it, and in the elements of it."""
     inside = {tail[1:]: modes for tail, modes in rest.items() if tail.startswith(".")}
-    items = {tail[3:]: modes for tail, modes in rest.items() if tail.startswith("[].")}
+    items = {tail[2:]: modes for tail, modes in rest.items() if tail.startswith("[]")}
     return Shape(
         leaf=leaf,
         modes=rest.get("", ()),
@@ -121,7 +129,7 @@ def _shape(rest: Mapping[str, tuple[Mode, ...]], known: Mapping[str, schema.Leaf
         defaulted=leaf in known and known[leaf].defaulted,
         free=not any(name.startswith((f"{leaf}.", f"{leaf}[]")) for name in known),
         members=shape_of(inside, known, leaf).members if inside else {},
-        elements=shape_of(items, known, leaf + "[]") if items else None,
+        elements=_shape(items, known, leaf + "[]") if items else None,
     )
 
 

@@ -43,7 +43,7 @@ def access_from(item: Item) -> Access:
     """The access layers of a configuration."""
     top = item.members((), ("tools", "agents", "groups"))
     tools = top["tools"].members((), (*_LAYER, *_GLOBAL)) if "tools" in top else {}
-    names = Names({**ALIASES, **{plain(key): plain(to.text()) for key, to in _entries(tools, "aliases").items()}})
+    names = Names({**ALIASES, **_aliases(tools)})
     reader = _LayerReader(names, _groups(tools.get("groups")))
     groups, members = {}, {}
     for name, group in _entries(top, "groups").items():
@@ -101,17 +101,28 @@ class _LayerReader:
         return [name for element in item.elements() for name in _spelled(element, self._groups)]
 
 
+def _aliases(tools: Mapping[str, Item]) -> dict[str, str]:
+    found = {}
+    for name, entry in _entries(tools, "aliases").items():
+        if plain(name) in ALIASES:
+            entry.fail(f"{quote(name)} is built in", "choose another name")
+        if "/" in name:
+            entry.fail("an alias is for a tool's name alone", "leave the server out")
+        found[plain(name)] = plain(entry.text())
+    return found
+
+
 def _groups(item: Item | None) -> Mapping[str, Group]:
     """The built-in groups and the owner's own, which may be made of others written above them."""
     found = dict(GROUPS)
     for name, entry in item.entries().items() if item else ():
-        plain = name if name.startswith("group:") else f"group:{name}"
-        if plain in GROUPS:
-            entry.fail(f"{plain} is built in", "choose another name")
+        full = plain(name) if plain(name).startswith("group:") else f"group:{plain(name)}"
+        if full in found:
+            entry.fail(f"{full} is {'built in' if full in GROUPS else 'there already'}", "choose another name")
         written = [pattern for element in entry.elements(least=1) for pattern in _spelled(element, found)]
         inner = [found[pattern] for pattern in written if pattern in found]
         own = [pattern for pattern in written if pattern not in found]
-        found[plain] = Group(
+        found[full] = Group(
             (*own, *(name for group in inner for name in group.names)),
             frozenset(role for group in inner for role in group.roles),
         )
@@ -134,6 +145,8 @@ def _entries(members: Mapping[str, Item], key: str) -> Mapping[str, Item]:
     entries = members[key].entries() if key in members else {}
     seen: dict[str, str] = {}
     for name, entry in entries.items():
+        if not plain(name):
+            entry.fail("a name is missing", "write one between the quotes")
         other = seen.setdefault(plain(name), name)
         if other != name:
             entry.fail(f"it is the same name as {quote(other)}", "keep one of the two")

@@ -107,6 +107,10 @@ def require_verified(bundle: Bundle) -> None:
     if stamp is None:
         item.fail("it has not been verified", again, "policy_unverified")
     members = stamp.members(("verdict", "digest"), ("scenarios", "at"))
+    if "scenarios" in members:
+        members["scenarios"].count()
+    if "at" in members:
+        members["at"].time()
     verdict = members["verdict"].word(("pass", "fail"))
     if members["digest"].text() != bundle.digest:
         members["digest"].fail("the policy was edited since it was verified", again, "policy_edited")
@@ -153,6 +157,8 @@ def build(bundle: Bundle, surroundings: Surroundings) -> Loaded:
 def _setup(item: Item) -> tuple[PathResolver, Setup]:
     members = item.members(("home", "sandbox"), ("pathBase",))
     mounts = system_mounts()
+    if not members["home"].text().startswith("/"):
+        members["home"].fail("it is not absolute", "write the absolute path of a directory")
     home = _directory(members["home"], PathResolver("/", mounts=mounts))
     paths = PathResolver(home, mounts=mounts)
     bases = members["pathBase"].entries() if "pathBase" in members else {}

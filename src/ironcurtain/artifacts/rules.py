@@ -5,27 +5,30 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from ironcurtain.engine.pattern import PatternError, compile_pattern
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.model.decision import Outcome
 from ironcurtain.model.policy import Conditions, DomainTest, ListTest, PathTest, Rule, TaskPolicy, ValueTest, leaves_of
 from ironcurtain.model.resolved import Opaque
-from ironcurtain.model.roles import NONE, Category, Role, category
+from ironcurtain.model.roles import NONE, Category, Role, category, vocabulary
 from ironcurtain.resolve.hosts import resolve_host
 from ironcurtain.resolve.parties import resolve_parties
-from ironcurtain.resolve.urls import looks_like_url, resolve_url
+from ironcurtain.resolve.places import resolve_place
+from ironcurtain.resolve.urls import resolve_url
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ironcurtain.artifacts.item import Item
+    from ironcurtain.artifacts.lists import NamedList
     from ironcurtain.model.policy import Tool
     from ironcurtain.model.resolved import Scalar
     from ironcurtain.resolve.paths import PathResolver
 
 MAX_RULES: Final = 100_000
+MAX_TASK_RULES: Final = 500  # it comes with a call, and is compiled for it
 OUTCOMES: Final = {outcome.word: outcome for outcome in (Outcome.ALLOW, Outcome.DENY, Outcome.ESCALATE)}
 
 _CONDITIONS: Final = (
@@ -34,6 +37,8 @@ _CONDITIONS: Final = (
 _REWRITTEN: Final = frozenset({Category.PATH, Category.URL, Category.PARTY, Category.PLACE, Category.OTHER})
 _WITH_HOSTS: Final = (Category.URL, Category.PARTY, Category.PLACE)
 _ROLE: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+_SLIP: Final = 0.85  # how alike two roles are, of 1, when one is taken for a slip of the other
+_K = TypeVar("_K")
 _PREDICATES: Final = ("equals", "in", "matches", "minimum", "maximum", "maxLength", "minItems", "maxItems")
 
 
@@ -67,7 +72,7 @@ class RuleReader:
     """Reads rules that may refer to these lists."""
 
     paths: PathResolver
-    lists: Mapping[str, tuple[Scalar, ...]]
+    lists: Mapping[str, NamedList]
     forms: Forms
 
     def rules(self, item: Item) -> tuple[Rule, ...]:
@@ -114,7 +119,7 @@ class RuleReader:
             servers=_names(members["server"]) if "server" in members else (),
             tools=_names(members["tool"]) if "tool" in members else (),
             side_effects=members["sideEffects"].flag() if "sideEffects" in members else None,
-            roles=_roles(members["roles"]) if "roles" in members else frozenset(),
+            roles=self._roles(members["roles"]) if "roles" in members else frozenset(),
             paths=self._path_test(members["paths"]) if "paths" in members else None,
             domains=self._domain_test(members["domains"]) if "domains" in members else None,
             lists=tuple(map(self._list_test, members["lists"].elements(least=1))) if "lists" in members else (),
@@ -128,7 +133,7 @@ class RuleReader:
         within = members["within"].text()
         if not within.startswith(("/", "~/")) and within != "~":
             members["within"].fail(f"a relative directory: {quote(within)}", "write it from / or from ~/")
-        roles = _roles(members["roles"])
+        roles = self._roles(members["roles"])
         if any(category(role) is not Category.PATH for role in roles):
             members["roles"].fail(
                 "only path roles can be within a directory", "name read-path, write-path, delete-path"
@@ -147,29 +152,26 @@ class RuleReader:
         names: set[str] = set()
         suffixes: set[str] = set()
         literal: set[str] = set()
-        for element, entry in self._expand(members["allowed"]):
-            if not isinstance(entry, str):
-                element.fail(f"a host name is expected, not {quote(entry)}", "write example.com or *.example.com")
-            below = entry.startswith("*.")
-            try:
-                host = resolve_host(entry[2:] if below else entry).host
-            except Refusal as refusal:
-                element.fail(refusal.reason, "write example.com or *.example.com")
-            (suffixes if below else names).add(host)
-            if not below and entry == element.value:
-                literal.add(host)
-        return DomainTest(_roles(members["roles"]), frozenset(names), frozenset(suffixes), frozenset(literal))
+        for element in members["allowed"].elements(least=1):
+            for below, host in self._members(element, _host):
+                (suffixes if below else names).add(host)
+                if not below and not str(element.value).startswith("@"):
+                    literal.add(host)
+        return DomainTest(self._roles(members["roles"]), frozenset(names), frozenset(suffixes), frozenset(literal))
 
     def _list_test(self, item: Item) -> ListTest:
         members = item.members(("roles", "allowed"))
-        roles = _roles(members["roles"])
-        keys = {
-            key
-            for element, entry in self._expand(members["allowed"])
-            for role in roles
-            for key in self._keys(entry, category(role), self.forms.by_role.get(role, frozenset()), element)
-        }
-        return ListTest(roles, frozenset(keys))
+        roles = self._roles(members["roles"])
+
+        def keys(entry: Scalar, element: Item) -> set[tuple[type, Scalar]]:
+            return {
+                key
+                for role in roles
+                for key in self._keys(entry, category(role), self.forms.by_role.get(role, frozenset()), element)
+            }
+
+        elements = members["allowed"].elements(least=1)
+        return ListTest(roles, frozenset(key for element in elements for key in self._members(element, keys)))
 
     def _value_tests(self, item: Item, then: Outcome) -> tuple[ValueTest, ...]:
         tests = []
@@ -178,7 +180,7 @@ class RuleReader:
             if kind not in ("arg", "role") or not colon or not name:
                 predicate.fail(f"{quote(key)} names nothing", "write arg:NAME or role:NAME")
             if kind == "role":
-                require_role(name, predicate)
+                self._require_no_slip(require_role(name, predicate), predicate)
             elif name not in self.forms.by_leaf:
                 near = difflib.get_close_matches(name, self.forms.by_leaf, 1)
                 hint = f"did you mean arg:{near[0]}?" if near else "name an argument as the annotations do"
@@ -205,35 +207,60 @@ class RuleReader:
             matcher = compile_pattern(pattern, dot_spans_lines=then is not Outcome.ALLOW) if pattern else None
         except PatternError as error:
             members["matches"].fail(f"a regular expression we do not know: {error}", "see docs/formats.md")
+        numbers = {key: members[key].number() for key in ("minimum", "maximum") if key in members}
+        counts = {key: members[key].count() for key in ("maxLength", "minItems", "maxItems") if key in members}
+        least, most = numbers.get("minimum"), numbers.get("maximum")
+        if (least is not None and most is not None and least > most) or (
+            counts.get("minItems", 0) > counts.get("maxItems", counts.get("minItems", 0))
+        ):
+            item.fail("the lower bound is above the upper one, so this can never hold", "swap them")
+        if sets and not set.intersection(*sets):
+            item.fail("equals and in have nothing in common, so this can never hold", "keep one of the two")
         return ValueTest(
             role=role,
             leaf=None if role else name,
             equals=tuple(set.intersection(*sets)) if sets else None,
             matches=matcher.fullmatch if matcher else None,
             pattern=pattern,
-            minimum=members["minimum"].number() if "minimum" in members else None,
-            maximum=members["maximum"].number() if "maximum" in members else None,
-            max_length=members["maxLength"].count() if "maxLength" in members else None,
-            min_items=members["minItems"].count() if "minItems" in members else None,
-            max_items=members["maxItems"].count() if "maxItems" in members else None,
+            minimum=least,
+            maximum=most,
+            max_length=counts.get("maxLength"),
+            min_items=counts.get("minItems"),
+            max_items=counts.get("maxItems"),
         )
 
-    def _expand(self, item: Item) -> Iterable[tuple[Item, Scalar]]:
-        """Literal entries and the members of lists they refer to."""
-        for element in item.elements(least=1):
-            entry = element.scalar()
-            if isinstance(entry, str) and entry.startswith("@"):
-                if entry[1:] not in self.lists:
-                    known = ", ".join("@" + name for name in sorted(self.lists)) or "none"
-                    element.fail(f"there is no list {entry}", f"add it under lists; known: {known}")
-                yield from ((element, member) for member in self.lists[entry[1:]])
-            else:
-                yield element, entry
+    def _members(self, element: Item, keys: Callable[[Scalar, Item], set[_K]]) -> set[_K]:
+        """The keys of a literal entry, or of the members of the list it refers to, less what was removed from it."""
+        entry = element.scalar()
+        if not isinstance(entry, str) or not entry.startswith("@"):
+            return keys(entry, element)
+        if entry[1:] not in self.lists:
+            known = ", ".join("@" + name for name in sorted(self.lists)) or "none"
+            element.fail(f"there is no list {entry}", f"add it under lists; known: {known}")
+        named = self.lists[entry[1:]]
+        gone = {key for value in named.removed for key in keys(value, element)}
+        kept = (keys(value, element) for value in named.values)
+        return {key for of_one in kept if gone.isdisjoint(of_one) for key in of_one}
+
+    def _roles(self, item: Item) -> frozenset[Role]:
+        roles = _roles(item)
+        for role in sorted(roles):
+            self._require_no_slip(role, item)
+        return roles
+
+    def _require_no_slip(self, role: Role, item: Item) -> None:
+        """Anybody may invent a role; one that no tool has and that is nearly another is a slip of the pen."""
+        known = {*vocabulary(), *self.forms.by_role}
+        near = [] if role in known else difflib.get_close_matches(role, sorted(known), 1, _SLIP)
+        if near:
+            item.fail(f"no tool has the role {quote(role)}", f"did you mean {near[0]!r}?")
 
     def _keys(
         self, entry: Scalar, own: Category | None, forms: frozenset[Category], item: Item
     ) -> Iterable[tuple[type, Scalar]]:
         """A literal in every form that values have once they are resolved; it must be possible in its own."""
+        if entry is None:
+            item.fail("null is no value: an argument that is null counts as left out", "name a value")
         if not isinstance(entry, str):
             return [(type(entry), entry)]
         keys: list[tuple[type, Scalar]] = [(str, entry)]
@@ -255,9 +282,20 @@ class RuleReader:
             if isinstance(parties, Opaque) or len(parties) != 1:
                 raise Refusal("value_spelling", "it is not one address or name")
             return parties[0].text
-        if kind is Category.PLACE and looks_like_url(entry.strip()):
-            return resolve_url(entry.strip()).text
-        return entry.strip() if kind in (Category.PLACE, Category.OTHER) else entry
+        if kind is Category.PLACE:
+            return str(resolve_place(entry))
+        return entry.strip() if kind is Category.OTHER else entry
+
+
+def _host(entry: Scalar, item: Item) -> set[tuple[bool, str]]:
+    """A host name, and whether what is below it is meant."""
+    if not isinstance(entry, str):
+        item.fail(f"a host name is expected, not {quote(entry)}", "write example.com or *.example.com")
+    below = entry.startswith("*.")
+    try:
+        return {(below, resolve_host(entry[2:] if below else entry).host)}
+    except Refusal as refusal:
+        item.fail(refusal.reason, "write example.com or *.example.com")
 
 
 def read_task(item: Item, reader: RuleReader) -> TaskPolicy:
@@ -265,6 +303,8 @@ def read_task(item: Item, reader: RuleReader) -> TaskPolicy:
     members = item.members(("version", "task", "expiresAt", "rules"))
     if members["version"].count(least=1) != 1:
         members["version"].fail("a version this program does not know", "write 1")
+    if len(members["rules"].elements()) > MAX_TASK_RULES:
+        members["rules"].fail(f"more than {MAX_TASK_RULES} rules for one task", "generalise them")
     return TaskPolicy(members["task"].text(), members["expiresAt"].time(), reader.rules(members["rules"]))
 
 

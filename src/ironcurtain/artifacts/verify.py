@@ -120,7 +120,7 @@ def _all_strings(shape: Shape, text: str) -> dict[str, Json]:
 
 def _filled(shape: Shape, text: str) -> Json:
     if shape.elements:
-        return [_all_strings(shape.elements, text)]
+        return [_filled(shape.elements, text)]
     return _all_strings(shape, text) if shape.members else text
 
 

@@ -15,7 +15,7 @@ from ironcurtain.model.decision import Outcome, Verdict
 from ironcurtain.model.roles import COMMAND, DELETE_PATH, FETCH_URL, READ_PATH, SEND_URL, WRITE_PATH, Category, category
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ironcurtain.model.call import Principal
     from ironcurtain.model.policy import Tool
@@ -174,7 +174,7 @@ class Access:
         provider, agent = plain(principal.provider), plain(principal.agent)
         group, member = plain(principal.group), plain(principal.member)
         for layer in (
-            self.providers.get(provider) or self.providers.get(provider.partition("/")[0]),
+            next((self.providers[key] for key in _specific_first(provider) if key in self.providers), None),
             self.agents.get(agent),
             self.members.get((group, member)) or self.groups.get(group),
         ):
@@ -192,6 +192,13 @@ class Access:
     def visible(self, tools: Iterable[Tool], principal: Principal) -> list[Tool]:
         """The tools a principal may know of: those no layer blocks."""
         return [tool for tool in tools if self.objection(tool, principal) is None]
+
+
+def _specific_first(provider: str) -> Iterator[str]:
+    """A provider's key and those above it: `a/b/c`, `a/b`, `a`."""
+    while provider:
+        yield provider
+        provider = provider.rpartition("/")[0]
 
 
 def plain(name: str | None) -> str:

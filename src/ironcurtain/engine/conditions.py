@@ -7,13 +7,13 @@ enough. What cannot be known fails in an allow; see `_holds`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from ironcurtain.engine.pattern import TextTooLong
 from ironcurtain.model.decision import Outcome
 from ironcurtain.model.policy import DomainTest, ListTest, PathTest, ValueTest
-from ironcurtain.model.resolved import CanonicalPath, CanonicalUrl, Command, Opaque, Party, Unknown
+from ironcurtain.model.resolved import CanonicalPath, CanonicalUrl, Command, Opaque, Party, Remote, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -37,6 +37,8 @@ class Scope:
 
     by_role: Mapping[Role, tuple[Value, ...]]
     by_leaf: Mapping[str, tuple[Value, ...]]
+    answers: dict[tuple[int, bool], bool | ConditionError] = field(default_factory=dict)
+    """What a test said of the whole call: the same for every claim, and asked once."""
 
     @classmethod
     def of(cls, call: CanonicalCall) -> Scope:
@@ -73,16 +75,29 @@ def roles_of(test: Test) -> frozenset[Role]:
 def conditions_hold(rule: Rule, tests: Iterable[Test], claim: Claim, scope: Scope) -> bool:
     """Whether all tests pass. A `ConditionError` counts only when every other test passes."""
     failure: ConditionError | None = None
+    allowing = rule.then is Outcome.ALLOW
     for test in tests:
-        values = claim.values if claim.role in roles_of(test) else scope.all_of(test)
-        try:
-            if not _passes(test, values, scope, allowing=rule.then is Outcome.ALLOW):
-                return False
-        except ConditionError as error:
-            failure = error
+        if claim.role in roles_of(test):
+            answer = _answer(test, claim.values, scope, allowing=allowing)
+        else:
+            key = (id(test), allowing)
+            if key not in scope.answers:
+                scope.answers[key] = _answer(test, scope.all_of(test), scope, allowing=allowing)
+            answer = scope.answers[key]
+        if answer is False:
+            return False
+        if answer is not True:
+            failure = answer
     if failure:
         raise failure
     return True
+
+
+def _answer(test: Test, values: tuple[Value, ...], scope: Scope, *, allowing: bool) -> bool | ConditionError:
+    try:
+        return _passes(test, values, scope, allowing=allowing)
+    except ConditionError as error:
+        return error
 
 
 def _passes(test: Test, values: tuple[Value, ...], scope: Scope, *, allowing: bool) -> bool:
@@ -118,6 +133,8 @@ def _is(test: Test, value: Value, *, allowing: bool) -> bool:
         return value.within(test.within) if allowing else value.named_within(test.within)
     if isinstance(test, DomainTest):
         host = host_of(value)
+        if isinstance(value, Remote) and allowing:
+            return False
         return host is not None and (host in test.names or any(s in test.suffixes for s in suffixes_of(host)))
     if isinstance(test, ListTest):
         return key_of(value) in test.members
@@ -176,8 +193,8 @@ def key_of(value: Value) -> tuple[type, Scalar]:
 
 
 def host_of(value: Value) -> str | None:
-    """The host of a URL, or the domain of an address."""
-    if isinstance(value, CanonicalUrl):
+    """The host of a URL or of a place, or the domain of an address."""
+    if isinstance(value, (CanonicalUrl, Remote)):
         return value.address.host
     return value.domain if isinstance(value, Party) else None
 

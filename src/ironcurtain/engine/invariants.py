@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from ironcurtain.engine.protected import spellings_of
 from ironcurtain.model.decision import Outcome, Verdict
-from ironcurtain.model.resolved import CanonicalPath, CanonicalUrl
+from ironcurtain.model.resolved import CanonicalPath, CanonicalUrl, Remote
 from ironcurtain.model.roles import READ_PATH
 
 if TYPE_CHECKING:
@@ -17,9 +15,6 @@ if TYPE_CHECKING:
     from ironcurtain.engine.protected import Protected
     from ironcurtain.model.call import CanonicalCall, RoleValue, Stray
 
-# Names that mean something else to each process that opens them.
-_MAGIC: Final = re.compile(r"/proc/(?:[0-9]+|self|thread-self)(?:/|$)|/dev/(?:fd|stdin|stdout|stderr)(?:/|$)")
-
 
 def check_invariants(call: CanonicalCall, policy: Policy) -> Iterator[Verdict]:
     """Every objection to the call; none if there is none."""
@@ -28,26 +23,28 @@ def check_invariants(call: CanonicalCall, policy: Policy) -> Iterator[Verdict]:
             yield from _check_path(item, item.value, policy.protected)
         elif isinstance(item.value, CanonicalUrl):
             yield from _check_host(item.value, policy.declared_hosts)
+        elif isinstance(item.value, Remote):
+            yield from _check_remote(item.value)
     for stray in call.strays:
         yield from _check_stray(stray, policy.protected)
 
 
 def _check_path(item: RoleValue, path: CanonicalPath, protected: Protected) -> Iterator[Verdict]:
-    if any(_MAGIC.match(place) for place in (path.text, *path.trail)):
-        yield _deny("path_magic", f"{item.leaf}: {path} leads through a place that differs for each process")
     standing = protected.standing(path.text)
-    bracketed = "[" in path.text and any(protected.standing(form).covered for form in spellings_of(path.text))
-    if standing.covered or bracketed:
+    on_the_way = [protected.standing(link) for link in path.trail]
+    if standing.magic or any(link.magic for link in on_the_way):
+        yield _deny("path_magic", f"{item.leaf}: {path} leads through a place that differs for each process")
+    if standing.covered or any(link.covered for link in on_the_way):
         yield _deny("path_protected", f"{item.leaf}: {path} is protected", "no policy can open it; leave it alone")
     reading = item.role == READ_PATH
     if standing.ancestor:
         reason = f"{item.leaf}: something protected lies below {path}"
         yield _ask("path_ancestor", reason) if reading else _deny("path_ancestor", reason, "name a place further down")
-    if not reading and standing.steering:
+    if not reading and (standing.steering or any(link.steering for link in on_the_way)):
         yield _deny("path_steering", f"{item.leaf}: other programs take instructions from {path}")
     if path.shared:
         yield _ask("path_shared", f"{item.leaf}: {path} has other names, and may be another file")
-    if not reading and standing.asking:
+    if not reading and (standing.asking or any(link.asking for link in on_the_way)):
         yield _ask("path_steering", f"{item.leaf}: {path} can make other programs run something")
 
 
@@ -65,10 +62,19 @@ def _check_host(url: CanonicalUrl, declared: frozenset[str]) -> Iterator[Verdict
         yield _ask("host_confusable", f"{address.host} reads {address.confusable!a}: it imitates another name")
 
 
+def _check_remote(remote: Remote) -> Iterator[Verdict]:
+    address = remote.address
+    if address.metadata:
+        yield _deny("host_metadata", f"{address.host} hands out credentials")
+    if address.private and remote.numeric:
+        yield _deny("host_private", f"{address.host} is not a public address")
+
+
 def _check_stray(stray: Stray, protected: Protected) -> Iterator[Verdict]:
-    if any(protected.standing(place).covered for place in stray.places):
+    standings = [protected.standing(place) for place in stray.places]
+    if any(standing.covered for standing in standings):
         yield _deny("path_protected", f"{stray.leaf}: {stray.text[:200]} is protected")
-    elif any(_MAGIC.match(place) for place in stray.places):
+    elif any(standing.magic for standing in standings):
         yield _deny("path_magic", f"{stray.leaf}: {stray.text[:200]} differs for each process")
 
 

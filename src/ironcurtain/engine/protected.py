@@ -6,8 +6,10 @@ sockets, and the configurations that start servers. Whether they exist yet does 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 CLIENT_CONFIGURATIONS: Final = (
@@ -70,14 +72,26 @@ STEERING_DIRECTORIES: Final = (".git", ".claude", ".cursor", ".codex", ".gemini"
 ASK_BEFORE_WRITING: Final = (".gitattributes", ".gitmodules", ".vscode/tasks.json", ".vscode/settings.json")
 """Ordinary files that can make another program run something."""
 
+ASK_BEFORE_REPLACING: Final = (".github", ".vscode")
+"""Directories that hold what is named above: renaming one into place is writing what is in it."""
+
 Fold = Callable[[str], str]
-MAX_SPELLINGS: Final = 64  # of a path with brackets
+
+# Names that mean something else to each process that opens them.
+_MAGIC: Final = re.compile(r"/proc/(?:[0-9]+|self|thread-self)(?:/|$)|/dev/(?:fd|stdin|stdout|stderr)(?:/|$)")
+# What a program may take for a choice of one character: `[abc]`, `[]x]`, `[[:alpha:]]`.
+_GROUP: Final = re.compile(r"(\[[!^]?\]?(?:\[[:=.].*?[:=.]\]|[^\]])*\])")
+_MAGIC_NAMES: Final = tuple(("proc", name) for name in ("self", "thread-self")) + tuple(
+    ("dev", name) for name in ("fd", "stdin", "stdout", "stderr")
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """What is known of a place before any policy is asked."""
 
+    magic: bool
+    """It differs for each process that opens it."""
     covered: bool
     """It is protected, or lies in something that is."""
     ancestor: bool
@@ -89,15 +103,43 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class _Names:
+    """Names that count anywhere on a path: of one part, and of two parts in a row."""
+
+    single: frozenset[str]
+    double: frozenset[str]
+
+    @classmethod
+    def of(cls, names: Iterable[str], fold: Fold) -> _Names:
+        folded = {fold(name) for name in names}
+        return cls(
+            frozenset(name for name in folded if "/" not in name), frozenset(name for name in folded if "/" in name)
+        )
+
+    def meet(self, parts: list[str]) -> bool:
+        if not self.single.isdisjoint(parts):
+            return True
+        return any(f"{before}/{after}" in self.double for before, after in pairwise(parts))
+
+    def may_meet(self, patterns: list[re.Pattern[str]]) -> bool:
+        return any(
+            _may_be(patterns[at : at + 1 + name.count("/")], name.split("/"))
+            for name in self.single | self.double
+            for at in range(len(patterns))
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Protected:
     """Protected paths, ready for comparison. Names are compared folded, so that look-alikes count."""
 
     _inside: frozenset[str]
     _exceptions: tuple[str, ...]
     _ancestors: frozenset[str]
-    _projects: frozenset[str]
-    _steering: frozenset[str]
-    _asking: frozenset[str]
+    _projects: _Names
+    _steering: _Names
+    _asking: _Names
+    _replaced: frozenset[str]
     _fold: Fold
 
     @classmethod
@@ -109,50 +151,73 @@ class Protected:
             _inside=folded,
             _exceptions=exceptions,
             _ancestors=ancestors - folded,
-            _projects=frozenset("/" + fold(name) for name in PROJECT_CONFIGURATIONS),
-            _steering=frozenset(_marked(fold(name)) for name in (*STEERING_NAMES, *STEERING_DIRECTORIES)),
-            _asking=frozenset("/" + fold(name) for name in ASK_BEFORE_WRITING),
+            _projects=_Names.of(PROJECT_CONFIGURATIONS, fold),
+            _steering=_Names.of((*STEERING_NAMES, *STEERING_DIRECTORIES), fold),
+            _asking=_Names.of(ASK_BEFORE_WRITING, fold),
+            _replaced=frozenset(map(fold, ASK_BEFORE_REPLACING)),
             _fold=fold,
         )
 
     def standing(self, path: str) -> Standing:
         """Look a place up."""
         folded = self._fold(path)
-        ways = _ways_to(folded)
-        last = _last_names(folded)
-        return Standing(
-            covered=not self._projects.isdisjoint(last) or self._is_inside(path, ways),
+        parts = folded.split("/")
+        plain = Standing(
+            magic=_MAGIC.match(path) is not None,
+            covered=self._projects.meet(parts) or self._is_inside(path, self._inside.intersection(_ways_to(folded))),
             ancestor=folded in self._ancestors,
-            steering=not self._steering.isdisjoint(folded.split("/")) or last[1] in self._steering,
-            asking=not self._asking.isdisjoint(last),
+            steering=self._steering.meet(parts),
+            asking=self._asking.meet(parts) or parts[-1] in self._replaced,
         )
+        return self._with_choices(path, plain) if "[" in path else plain
 
-    def _is_inside(self, path: str, ways: list[str]) -> bool:
-        """Whether something protected is on the way, and no exception further on."""
-        deepest = max((len(way) for way in ways if way in self._inside), default=0)
+    def _is_inside(self, path: str, covering: Iterable[str]) -> bool:
+        """Whether something protected covers the path, and no exception further on."""
+        deepest = max(map(len, covering), default=0)
         return deepest > 0 and not any(
             len(exception) > deepest and (path == exception or path.startswith(exception + "/"))
             for exception in self._exceptions
         )
 
+    def _with_choices(self, path: str, plain: Standing) -> Standing:
+        """The same where a program may take a group in brackets for any one character."""
+        patterns = [self._pattern(part) for part in path.split("/")[1:] if part]
+        covering = [p for p in self._inside if _may_be(patterns[: p.count("/")], p.split("/")[1:])]
+        magic = any(_may_be(patterns[:2], list(names)) for names in _MAGIC_NAMES)
+        return Standing(
+            magic=plain.magic or magic or (_may_be(patterns[:1], ["proc"]) and _may_be_number(path)),
+            covered=plain.covered or self._projects.may_meet(patterns) or self._is_inside(path, covering),
+            ancestor=plain.ancestor or any(_may_be(patterns, above.split("/")[1:]) for above in self._ancestors),
+            steering=plain.steering or self._steering.may_meet(patterns),
+            asking=plain.asking
+            or self._asking.may_meet(patterns)
+            or any(_may_be(patterns[-1:], [name]) for name in self._replaced),
+        )
 
-def spellings_of(path: str) -> list[str]:
-    """The path, and what it may become where a program takes brackets for a choice of characters."""
-    found = [path]
-    for _ in range(path.count("[")):
-        found = [form for text in found for form in _choices(text)][:MAX_SPELLINGS]
-    return [path, *found]
+    def _pattern(self, part: str) -> re.Pattern[str]:
+        """What a name may be: each group itself or one character."""
+        pieces = _GROUP.split(part)
+        return re.compile(
+            "".join(
+                f"(?:{re.escape(self._fold(piece))}|.)" if _GROUP.fullmatch(piece) else re.escape(self._fold(piece))
+                for piece in pieces
+            ),
+            re.DOTALL,
+        )
 
 
-def _choices(text: str) -> list[str]:
-    before, opening, rest = text.partition("[")
-    inside, closing, after = rest.partition("]")
-    return [before + char + after for char in dict.fromkeys(inside)] if opening and closing and inside else [text]
+def _may_be(patterns: list[re.Pattern[str]], names: list[str]) -> bool:
+    return len(patterns) == len(names) and all(map(_fits, patterns, names))
 
 
-def _marked(name: str) -> str:
-    """A name that counts anywhere on the way as it is; one of two parts, which counts at the end, with its slash."""
-    return f"/{name}" if "/" in name else name
+def _fits(pattern: re.Pattern[str], name: str) -> bool:
+    return pattern.fullmatch(name) is not None
+
+
+def _may_be_number(path: str) -> bool:
+    """Whether the second name of a path is a number if its groups are digits."""
+    second = path.split("/")[2:3]
+    return bool(second) and re.fullmatch("[0-9]+", _GROUP.sub("0", second[0])) is not None
 
 
 def _ways_to(path: str) -> list[str]:
@@ -164,9 +229,3 @@ def _ways_to(path: str) -> list[str]:
         at = path.find("/", at + 1)
     ways.append(path)
     return ways
-
-
-def _last_names(path: str) -> tuple[str, str]:
-    """The last name of a path, and the last two, each with the slash before it."""
-    last = path.rfind("/")
-    return path[last:], path[path.rfind("/", 0, last) if last > 0 else 0 :]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ironcurtain.engine.evaluate import drifted_tool, evaluate, unknown_tool
 from ironcurtain.engine.policy import Facts
-from ironcurtain.errors import ArtifactError, Refusal
+from ironcurtain.errors import ArtifactError, Refusal, visible
 from ironcurtain.model.decision import Decision, Outcome, Stage, Verdict
 from ironcurtain.wire.call import read_call
 
@@ -54,11 +54,19 @@ def decide_call(call: ToolCall, loaded: Loaded, now: float) -> Judged:
         schema.validate(arguments)
         stage = Stage.RESOLVE
         canonical = loaded.resolver.resolve(call, tool, arguments)  # (2)
+        if canonical.arguments != arguments:
+            schema.validate(canonical.arguments)  # what is sent is what must be valid
     except Refusal as refusal:
         by_code = {"task_malformed": Stage.TASK, "argument_unknown": Stage.VALIDATE}
         return Judged(refused(by_code.get(refusal.code, stage), refusal))
     facts = Facts(now, task)
-    return Judged(evaluate(canonical, loaded.policy, facts), canonical, facts)  # (3) to (6)
+    decision = evaluate(canonical, loaded.policy, facts)  # (3) to (6)
+    return Judged(replace(decision, reason=_one_line(decision.reason)), canonical, facts)
+
+
+def _one_line(reason: str) -> str:
+    """A reason as it may be shown anywhere: what it quotes can break, move or hide nothing."""
+    return reason if reason.isascii() and reason.isprintable() else visible(reason)
 
 
 def _task(call: ToolCall, loaded: Loaded) -> TaskPolicy | None:

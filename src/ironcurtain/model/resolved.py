@@ -33,7 +33,7 @@ class CanonicalPath(_Sealed):
 
     text: str
     trail: tuple[str, ...]
-    """Every directory name met on the way that a link later replaced, for the check of magic places."""
+    """Every link met on the way: its own place, with what was still to follow behind it."""
     crossings: tuple[int, ...]
     """Lengths of the prefixes of `text` at which another mount begins."""
     shared: bool
@@ -89,6 +89,19 @@ class Party(_Sealed):
 
 
 @dataclass(frozen=True, slots=True)
+class Remote(_Sealed):
+    """A place that may lead to a host: `git@host:path`, `host/path`, `ann@host`."""
+
+    text: str
+    address: Address
+    numeric: bool
+    """The host is an address, not a name."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
 class Command(_Sealed):
     """A command line, and what is to be known of it before trusting a condition on its text."""
 
@@ -122,7 +135,7 @@ class Opaque:
         return self.text
 
 
-Value: TypeAlias = CanonicalPath | CanonicalUrl | Party | Command | Unknown | Opaque | str | int | float | bool
+Value: TypeAlias = CanonicalPath | CanonicalUrl | Party | Remote | Command | Unknown | Opaque | str | int | float | bool
 
 UNKNOWN: Final = Unknown()
 
@@ -140,6 +153,11 @@ def mint_url(text: str, address: Address) -> CanonicalUrl:
 def mint_party(text: str, domain: str | None) -> Party:
     """Make a party; for `resolve/parties.py` only."""
     return Party(_MINT, text, domain)
+
+
+def mint_remote(text: str, address: Address, *, numeric: bool) -> Remote:
+    """Make a remote; for `resolve/places.py` only."""
+    return Remote(_MINT, text, address, numeric)
 
 
 def mint_command(text: str, parts: tuple[str, ...], *, plain: bool, unreadable: bool) -> Command:

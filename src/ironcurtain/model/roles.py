@@ -57,6 +57,11 @@ def category(role: Role) -> Category:
     return _CATEGORIES.get(role, Category.OTHER)
 
 
+def vocabulary() -> tuple[Role, ...]:
+    """The roles that have a meaning of their own."""
+    return tuple(role for role in _CATEGORIES if role != NONE)
+
+
 def is_carried(role: Role) -> bool:
     """Whether the role says what goes along rather than what is touched."""
     return category(role) is Category.CARRIED

@@ -8,7 +8,7 @@ same step.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import unquote
 
@@ -18,8 +18,9 @@ from ironcurtain.model.resolved import UNKNOWN, Opaque, Value
 from ironcurtain.model.roles import COMMAND, IDENTIFIER, NONE, Category, Role, category
 from ironcurtain.resolve.commands import resolve_command, words_of
 from ironcurtain.resolve.parties import resolve_parties
-from ironcurtain.resolve.paths import Steps
-from ironcurtain.resolve.text import hides, looks_like_flag, require_visible
+from ironcurtain.resolve.paths import Remembered, Steps
+from ironcurtain.resolve.places import resolve_place
+from ironcurtain.resolve.text import after_blanks, before_blanks, hides, looks_like_flag, require_visible
 from ironcurtain.resolve.urls import looks_like_url, resolve_url
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
 MAX_STRAY: Final = 4096  # bytes; longer strings are compared by their letters alone, and only so far
 MAX_ROLE_VALUES: Final = 1_000  # values of roles in one call, and stray strings
 _LOCATED: Final = (Category.PATH, Category.URL)
-_STRAY_STARTS: Final = ("/", ".", "~/", "file:")
-_BEFORE_A_PATH: Final = "".join(map(chr, range(33))) + "\x7f\u00a0\u3000\ufeff\u200b"
-_FILE_URL: Final = re.compile(r"file:(?://[^/]*)?", re.IGNORECASE)
+_STRAY_STARTS: Final = ("/", ".", "~/")
+_FILE_URL: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*:)*?file:", re.IGNORECASE)
+_AUTHORITY: Final = re.compile(r"//[^/]*")
 _V = TypeVar("_V", bound=Value)
 
 
@@ -48,18 +49,24 @@ class CallResolver:
     lookup: Lookup | None = None
 
     def resolve(self, call: ToolCall, tool: Tool, arguments: Arguments) -> CanonicalCall:
-        """The canonical call; `arguments` are the call's, with defaults."""
-        work = _Work(self, self.path_base.get(call.server))
-        canonical = work.members(tool.arguments, arguments)
-        return CanonicalCall(
-            server=call.server,
-            tool=call.tool,
-            arguments=canonical,
-            principal=call.principal,
-            values=tuple(work.values),
-            leaves={leaf: tuple(values) for leaf, values in work.leaves.items()},
-            strays=tuple(work.strays),
-        )
+        """The canonical call; `arguments` are the call's, with defaults.
+
+        INVARIANT: what is sent is what was decided. Where the canonical arguments are not the ones that came, they are
+        resolved once more, and must mean the same.
+        """
+        remembering = replace(self, paths=replace(self.paths, looks=Remembered(self.paths.looks)))
+        base = self.path_base.get(call.server)
+        canonical = _Work(remembering, base).call(call, tool, arguments)
+        if canonical.arguments == arguments:
+            return canonical
+        sent = _Work(remembering, base).call(call, tool, canonical.arguments)
+        if sent.arguments != canonical.arguments or _meaning(sent) != _meaning(canonical):
+            raise Refusal(
+                "value_unstable",
+                f"the call would mean something else once it is sent: {quote(canonical.arguments)}",
+                "send every value in its plain form: no blanks around it, no second spelling",
+            )
+        return replace(canonical, strays=(*canonical.strays, *sent.strays))
 
 
 @dataclass(slots=True)
@@ -72,6 +79,19 @@ class _Work:
     leaves: dict[str, list[Value]] = field(default_factory=dict)
     strays: list[Stray] = field(default_factory=list)
     steps: Steps = field(default_factory=Steps)
+
+    def call(self, call: ToolCall, tool: Tool, arguments: Arguments) -> CanonicalCall:
+        """The whole call."""
+        canonical = self.members(tool.arguments, arguments)
+        return CanonicalCall(
+            server=call.server,
+            tool=call.tool,
+            arguments=canonical,
+            principal=call.principal,
+            values=tuple(self.values),
+            leaves={leaf: tuple(values) for leaf, values in self.leaves.items()},
+            strays=tuple(self.strays),
+        )
 
     def members(self, shape: Shape, value: dict[str, Json]) -> dict[str, Json]:
         """An object whose members are annotated one by one."""
@@ -101,6 +121,11 @@ class _Work:
     def _element(self, shape: Shape, elements: Shape, item: Json, siblings: Mapping[str, Json]) -> Json:
         if isinstance(item, dict):
             return self.members(elements, item)
+        if elements.elements and isinstance(item, list) and item:
+            return [self._element(shape, elements.elements, inner, siblings) for inner in item]
+        if elements.elements and _is_empty(item):
+            self._absent(elements.elements, {}, present=True)
+            return item
         if not shape.modes:
             raise _unknown(shape.leaf)
         return self._leaf(shape, item, siblings)
@@ -154,8 +179,12 @@ class _Work:
             raise Refusal("value_spelling", f"{leaf}: a NUL character")
         if Category.URL in kinds:
             return self._add(leaf, active, resolve_url(value, self.resolver.lookup)).text
-        if Category.PLACE in kinds and looks_like_url(value.strip()):
-            return self._add(leaf, active, resolve_url(value.strip(), self.resolver.lookup)).text
+        if Category.PLACE in kinds or any(category(role) is Category.OTHER and role != COMMAND for role in active):
+            require_visible(value, "value_spelling", leaf)
+            if hides(value):
+                raise Refusal("value_spelling", f"{leaf}: an invisible character: {quote(value)}")
+        if Category.PLACE in kinds and not isinstance(place := resolve_place(value, self.resolver.lookup), str):
+            return self._add(leaf, active, place).text
         if Category.PARTY in kinds:
             return self._parties(leaf, active, value)
         if COMMAND in active:
@@ -163,9 +192,6 @@ class _Work:
                 self._stray(leaf, word)
             return self._add(leaf, active, resolve_command(value)).text
         if kinds & {Category.PLACE, Category.OTHER}:
-            require_visible(value, "value_spelling", leaf)
-            if hides(value):
-                raise Refusal("value_spelling", f"{leaf}: an invisible character: {quote(value)}")
             value = value.strip()
         return self._add(leaf, active, value)
 
@@ -191,8 +217,11 @@ class _Work:
 
     def _stray(self, leaf: str, text: str) -> None:
         """Note a string that looks like a path though its argument is none, and everywhere it may lead."""
-        shown = text.lstrip(_BEFORE_A_PATH)
-        if not shown.lower().startswith(_STRAY_STARTS):
+        shown = after_blanks(text)
+        own_home = f"~{self.resolver.paths.home.rpartition('/')[2]}/"
+        if shown.startswith(own_home):
+            shown = "~/" + shown[len(own_home) :]
+        if not shown.startswith(_STRAY_STARTS) and not _FILE_URL.match(shown):
             return
         if len(self.strays) >= MAX_ROLE_VALUES:
             raise Refusal("value_count", f"more than {MAX_ROLE_VALUES} strings that look like paths")
@@ -210,14 +239,19 @@ class _Work:
         self.strays.append(Stray(leaf, shown[:MAX_STRAY], tuple(dict.fromkeys(places))))
 
 
+def _meaning(call: CanonicalCall) -> list[tuple[Role, str, type, str]]:
+    """What a call asks for, however it was reached."""
+    return [(item.role, item.leaf, type(item.value), str(item.value)) for item in call.values]
+
+
 def _readings(text: str) -> list[str]:
     """The ways in which a program may read the string as a path."""
     found = [text, *(text.partition(char)[0] for char in "\0\n\r" if char in text)]
-    if text[:5].lower() == "file:":
-        local = re.split(r"[?#]", re.sub(r"[\t\r\n]", "", _FILE_URL.sub("", text, count=1)))[0]
-        plain = unquote(local)
+    if scheme := _FILE_URL.match(text):
+        local = re.sub(r"[\t\r\n]", "", text[scheme.end() :]).replace("\\", "/")
+        plain = unquote(re.split(r"[?#]", _AUTHORITY.sub("", local, count=1) if local.startswith("//") else local)[0])
         found += [plain, "/" + plain.lstrip("/")]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(form for reading in found for form in (reading, before_blanks(reading))))
 
 
 def _unknown(leaf: str) -> Refusal:

@@ -10,7 +10,10 @@ from ironcurtain.model.resolved import Command, mint_command
 MAX_PARTS: Final = 50  # chained commands that a condition is asked about one by one
 
 _SEPARATOR: Final = re.compile(r"[;&|\r\n\u2028\u2029]+")
-_UNREADABLE: Final = re.compile(r"[<>`\\]|\$[A-Za-z_({]")
+_UNREADABLE: Final = re.compile(r"[<>`\\]|\$\S")
+_PRELUDE: Final = re.compile(
+    r"(?:(?:if|then|elif|else|while|until|do|time|exec|command|builtin|[A-Za-z_][A-Za-z0-9_]*=[^\s\"']*) )*"
+)
 _WORD_BREAK: Final = re.compile(r"[\s=;&|<>()\"'`]+")
 _BLANKS: Final = re.compile(r"\s+")
 
@@ -29,6 +32,6 @@ def words_of(text: str) -> list[str]:
     return _WORD_BREAK.split(text)
 
 
-def _forms(piece: str) -> tuple[str, str]:
-    bare = piece.strip().lstrip("({! \t").rstrip(")} \t")
-    return piece.strip(), _BLANKS.sub(" ", bare)
+def _forms(piece: str) -> tuple[str, str, str]:
+    bare = _BLANKS.sub(" ", piece.strip().lstrip("({! \t").rstrip(")} \t"))
+    return piece.strip(), bare, _PRELUDE.sub("", bare, count=1)

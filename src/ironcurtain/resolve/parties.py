@@ -9,7 +9,7 @@ from typing import Final
 from ironcurtain.errors import Refusal
 from ironcurtain.model.resolved import Opaque, Party, mint_party
 from ironcurtain.resolve.hosts import resolve_host
-from ironcurtain.resolve.text import require_visible
+from ironcurtain.resolve.text import hides, require_visible
 
 MAX_PARTIES: Final = 1_000  # in one string
 
@@ -42,7 +42,9 @@ def _split(text: str) -> list[str]:
 
 def _party(piece: str) -> Party:
     bare, named = _address_of(piece)
-    if not bare or _FORBIDDEN & set(bare) or "=?" in bare or unicodedata.normalize("NFKC", bare) != bare:
+    if not bare or _FORBIDDEN & set(bare) or "=?" in bare or hides(piece):
+        raise ValueError(piece)
+    if unicodedata.normalize("NFKC", bare) != bare:
         raise ValueError(piece)
     local, at, domain = bare.rpartition("@")
     if not at or not local:  # a name, an id, a @handle

@@ -65,6 +65,34 @@ class SystemLooks:
     readlink: Callable[[str], str] = os.readlink
 
 
+class Remembered:
+    """Another one's looks, each taken once: whoever asks again gets the same answer."""
+
+    def __init__(self, looks: Looks) -> None:
+        self._looks = looks
+        self._seen: dict[str, os.stat_result | OSError] = {}
+        self._targets: dict[str, str] = {}
+
+    def lstat(self, path: str) -> os.stat_result:
+        """As `os.lstat`."""
+        seen = self._seen.get(path)
+        if seen is None:
+            try:
+                seen = self._looks.lstat(path)
+            except OSError as error:
+                seen = error
+            self._seen[path] = seen
+        if isinstance(seen, OSError):
+            raise seen
+        return seen
+
+    def readlink(self, path: str) -> str:
+        """As `os.readlink`."""
+        if path not in self._targets:
+            self._targets[path] = self._looks.readlink(path)
+        return self._targets[path]
+
+
 @dataclass(slots=True)
 class Steps:
     """How many names may still be walked; links can make a short path a long way."""
@@ -130,7 +158,7 @@ class PathResolver:
                 continue
             if name == "..":
                 walk.leave()
-            elif target := walk.enter(name):
+            elif target := walk.enter(name, pending):
                 pending.extend(target.split("/")[::-1])
                 if target.startswith("/"):
                     walk.restart()
@@ -168,8 +196,8 @@ class _Walk:
         del self._prefixes[1:]
         self._devices.clear()
 
-    def enter(self, name: str) -> str | None:
-        """Go one component down; answer a link's target instead if there is one."""
+    def enter(self, name: str, pending: list[str]) -> str | None:
+        """Go one component down; answer a link's target instead if there is one. `pending` follows, last first."""
         if len(name) * 4 > MAX_NAME_BYTES and len(name.encode()) > MAX_NAME_BYTES:
             raise Refusal("path_spelling", f"a name of more than {MAX_NAME_BYTES} bytes: {quote(name)}")
         path = f"{self._prefixes[-1]}/{name}"
@@ -177,6 +205,7 @@ class _Walk:
         if status is None:
             self._missing_below = self._missing_below or len(self._prefixes)
         elif stat.S_ISLNK(status.st_mode):
+            self._trail.append(os.path.normpath("/".join([path, *reversed(pending)])))
             return self._follow(path)
         elif stat.S_ISDIR(status.st_mode):
             self._devices.append(status.st_dev)
@@ -197,7 +226,6 @@ class _Walk:
         self._links += 1
         if self._links > MAX_LINKS:
             raise Refusal("path_loop", f"more than {MAX_LINKS} links in a row, or a loop, at {quote(path)}")
-        self._trail.append(path)
         try:
             target = self._resolver.looks.readlink(path)
         except (OSError, ValueError) as error:

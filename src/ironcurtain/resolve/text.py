@@ -21,6 +21,21 @@ def hides(text: str) -> bool:
     return not text.isascii() and any(char in _HIDDEN or unicodedata.category(char) == "Cf" for char in text)
 
 
+def after_blanks(text: str) -> str:
+    """The text without what a program may drop before a name: blanks of every script, control and zero-width ones."""
+    begin = next((index for index, char in enumerate(text) if not _is_blank(char)), len(text))
+    return text[begin:]
+
+
+def before_blanks(text: str) -> str:
+    """The text without the same after it."""
+    return after_blanks(text[::-1])[::-1] if text and _is_blank(text[-1]) else text
+
+
+def _is_blank(char: str) -> bool:
+    return char <= " " or (char > "~" and (char.isspace() or unicodedata.category(char) in ("Cc", "Cf")))
+
+
 def require_visible(text: str, code: str, what: str) -> None:
     """Refuse control, line-separating and direction-changing characters in a name."""
     if text.isascii() and text.isprintable():
@@ -40,6 +55,8 @@ def fold(name: str) -> str:
     if name.isascii():
         return name.lower()
     marks_gone = "".join(
-        char for char in unicodedata.normalize("NFKD", name) if unicodedata.category(char) not in ("Mn", "Cf")
+        char
+        for char in unicodedata.normalize("NFKD", name)
+        if unicodedata.category(char) not in ("Mn", "Me", "Cf") and char not in _HIDDEN
     )
     return unicodedata.normalize("NFKC", marks_gone.casefold())

@@ -60,7 +60,7 @@ class Schema:
         try:
             self._validator.validate(arguments)
         except jsonschema_rs.ValidationError as error:
-            where = ".".join(str(step) for step in error.instance_path) or "arguments"
+            where = quote(".".join(str(step) for step in error.instance_path) or "arguments")[1:-1]
             message = quote(error.message)[1:-1]
             raise Refusal("arguments_invalid", f"{where}: {message}", "see the tool's inputSchema") from None
 
@@ -114,14 +114,6 @@ def _require_closed_and_small(root: dict[str, Json]) -> None:
                 pending.append((child, depth + 1, references))
 
 
-def _follow(root: Mapping[str, Json], node: Mapping[str, Json]) -> dict[str, Json]:
-    """The schema a node stands for, its references followed; admission has shown that they end."""
-    current = dict(node)
-    while isinstance(reference := current.get("$ref"), str):
-        current = _target(root, reference)
-    return current
-
-
 def _target(root: Mapping[str, Json], reference: str) -> dict[str, Json]:
     """What a reference leads to, one step on. Only `#/...` stays inside the schema."""
     if not reference.startswith("#/"):
@@ -138,31 +130,53 @@ def _target(root: Mapping[str, Json], reference: str) -> dict[str, Json]:
 
 
 def _variants(root: Mapping[str, Json], node: Json) -> Iterator[dict[str, Json]]:
-    """The node itself and every branch of it, references followed."""
+    """The node itself, what it refers to and every branch of it; admission has shown that references end."""
     if not isinstance(node, dict):
         return
-    here = _follow(root, node)
-    yield here
+    yield node
+    if isinstance(reference := node.get("$ref"), str):
+        yield from _variants(root, _target(root, reference))
     for keyword in _BRANCHES:
-        branches = here.get(keyword)
+        branches = node.get(keyword)
         for branch in branches if isinstance(branches, list) else ():
             yield from _variants(root, branch)
 
 
-def _leaves(root: Mapping[str, Json], node: Json, prefix: str, *, required: bool) -> Iterator[Leaf]:
-    """Every leaf below a node: `name`, `object.child`, `list[].child`; a list of plain values is the plain name."""
-    found = False
-    defaulted = any(variant.get("default") is not None for variant in _variants(root, node))
+def _possible(root: Mapping[str, Json], node: Json) -> Iterator[dict[str, Json]]:
+    """The variants, and what holds only under a condition: it may have defaults, which are not ours to insert."""
     for variant in _variants(root, node):
+        yield variant
+        dependent = variant.get("dependentSchemas")
+        below = dependent.values() if isinstance(dependent, dict) else ()
+        for branch in (variant.get("then"), variant.get("else"), *below):
+            yield from _possible(root, branch)
+
+
+def _leaves(
+    root: Mapping[str, Json], node: Json, prefix: str, *, required: bool, defaulted: bool = False
+) -> Iterator[Leaf]:
+    """Every leaf below a node: `name`, `object.child`, `list[].child`; a list of plain values is the plain name.
+
+    What has a default has one for everything in it.
+    """
+    found = False
+    variants = list(_possible(root, node))
+    defaulted = defaulted or any(variant.get("default") is not None for variant in variants)
+    for variant in variants:
         properties = variant.get("properties")
         if isinstance(properties, dict) and properties:
             found = True
             needed = variant.get("required")
             for name, child in properties.items():
                 must = required and isinstance(needed, list) and name in needed
-                yield from _leaves(root, child, f"{prefix}.{name}" if prefix else name, required=must)
-        elif prefix and _is_list(variant):
-            below = list(_leaves(root, variant["items"], prefix + "[]", required=required))
+                below_it = f"{prefix}.{name}" if prefix else name
+                yield from _leaves(root, child, below_it, required=must, defaulted=defaulted)
+        elif prefix and (elements := _elements(variant)):
+            below = [
+                leaf
+                for element in elements
+                for leaf in _leaves(root, element, prefix + "[]", required=required, defaulted=defaulted)
+            ]
             if {leaf.name for leaf in below} != {prefix + "[]"}:
                 found = True
                 yield from below
@@ -172,8 +186,10 @@ def _leaves(root: Mapping[str, Json], node: Json, prefix: str, *, required: bool
         yield Leaf(prefix, required, defaulted)
 
 
-def _is_list(variant: Mapping[str, Json]) -> bool:
-    return isinstance(variant.get("items"), dict)
+def _elements(variant: Mapping[str, Json]) -> list[Json]:
+    """The schemas of a list's elements."""
+    first, rest = variant.get("prefixItems"), variant.get("items")
+    return [*(first if isinstance(first, list) else ()), *([rest] if isinstance(rest, dict) else ())]
 
 
 def _is_plain(variant: Mapping[str, Json]) -> bool:
@@ -222,8 +238,7 @@ def _own_default(root: Mapping[str, Json], child: Json) -> tuple[Json, ...]:
     """The default of a property, if the property accepts it: many declare `null` for what must be a string."""
     if not isinstance(child, dict):
         return ()
-    written = [child, *_variants(root, child)]
-    default = next((variant["default"] for variant in written if variant.get("default") is not None), None)
+    default = next((item["default"] for item in _variants(root, child) if item.get("default") is not None), None)
     if default is None:
         return ()
     shared = {key: root[key] for key in ("$defs", "definitions", "$schema") if key in root}

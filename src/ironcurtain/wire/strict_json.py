@@ -99,7 +99,7 @@ def _number(text: str) -> int | float:
     if number in (float("inf"), float("-inf")):
         raise Refusal("json_number", f"a number too large to hold: {quote(text[:24])}")
     # One value, one form: 1.0 and 1e0 are 1, whoever reads them.
-    return int(number) if number.is_integer() and abs(number) < MAX_INTEGER else number
+    return int(number) if number.is_integer() and -MAX_INTEGER - 1 <= number < MAX_INTEGER else number
 
 
 def _constant(name: str) -> NoReturn:

@@ -40,7 +40,7 @@ NEAREST = {
 }
 """The tests that most likely notice, tried by themselves first."""
 TIERS = (
-    ["tests/unit/test_engine.py", "tests/unit/test_resolve.py", "tests/unit/test_access.py"],
+    [f"tests/unit/test_{subject}.py" for subject in ("engine", "resolve", "access", "bounds")],
     ["tests/unit/test_house.py", "tests/unit/test_attacks.py", "tests/corpus/test_corpus.py::test_engine"],
     ["tests/spec/test_against_reference.py"],
 )

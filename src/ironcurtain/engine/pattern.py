@@ -232,8 +232,7 @@ class _Parser:
             if self.rest.startswith("?") and self._take(2) != "?:":
                 raise PatternError("a group of a kind it does not know")
             inner = self._either()
-            if self._take() != ")":
-                raise PatternError("an opening bracket without its closing one")
+            self._take()  # the closing bracket: nothing else ends what is inside but the end of it all
             return inner
         if char == "[":
             return _One(self._class())

@@ -24,7 +24,6 @@ Lookup: TypeAlias = Callable[[str], Sequence[str]]
 
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMERIC: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
-_IPV4: Final = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})")
 
 _LOCAL_ENDINGS: Final = (".localhost", ".local", ".localdomain", ".internal", ".home.arpa", ".svc")
 _METADATA_NAMES: Final = frozenset(
@@ -110,12 +109,11 @@ def _ascii(text: str) -> str:
 
 
 def _ipv4(name: str) -> ipaddress.IPv4Address:
-    if not _IPV4.fullmatch(name):
-        raise Refusal("host_spelling", f"an IPv4 address in an unusual spelling: {quote(name)}", "write a.b.c.d")
     try:
         return ipaddress.IPv4Address(name)
     except ValueError:
-        raise Refusal("host_spelling", f"not an IPv4 address: {quote(name)}") from None
+        why = f"not an IPv4 address in its plain spelling: {quote(name)}"
+        raise Refusal("host_spelling", why, "write a.b.c.d") from None
 
 
 def _ipv6(text: str) -> ipaddress.IPv6Address:

@@ -88,6 +88,63 @@ AMOUNTS = [0, 5, 99, 100, 100.5, -1, "5", True, None]
 IDS = ["id-1", "id-2", "--output=x", "-3", 4, "", None, {"a": "id-1"}]
 MODES = ["list", "delete", "LIST", 1, None]
 
+# What is easily misread: drawn less often than the rest, so that most calls still get to a rule.
+BLANKS = [" ", "\t", "\u3000", "\u00a0", "\u2003", "\u200b", "\n", "\u3164"]
+TRICKY_PATHS = [
+    "{box}/links/.mcp.json", "{box}/links/second", "{box}/links/CLAUDE.md", "{box}/links/.git/hooks/x", "{box}/links/.git",
+    "{box}/links/.git/../x", "{box}/links/.claude/settings.json", "{box}/links/.claude/x", "{box}/links/into-git/x",
+    "{box}/links/.github", "{box}/links/.github/x", "{box}/links/.gitmodules", "{box}/links/plain/x", "links/.git/x",
+    "{box}/links/plain/../../../home/owner/.ironcurtain/x", "{box}/links/plain/.GIT/x", "{box}/links/dangling/.mcp.json",
+    "{box}/nfd/x", "{box}/nfd", "{box}/nfd-away/x", "{box}/e\u0301d/x", "{box}/o\u0301d/x", "{box}/\u00f3d/x",
+    "{box}/[]n]", "{box}/.mc[]n].json", "{box}/.mc[[:alpha:]].json", "{box}/[xyz]mcp.json", "{box}/.mcp[]json", "/proc/[x]/mem",
+    "{box}/CLAUD[x].md", "{box}/.gi[[:alpha:]]/x", "{box}/[[:alpha:]]", "~/.[x]roncurtain/x", "{box}/.[x]itmodules",
+    "{box}/.github", "{box}/.vscode", "{box}/.vscode/x", "{box}/.vscode/tasks.json", "{box}/.githu[x]", "{root}/hom[x]",
+]  # fmt: skip
+TRICKY_PARTIES = [
+    "bob\u200b", "b\u2060ob, eve", "Ann <b;c>", "Bob <bob@X.example>; cat", "Bob </box/.mcp.json>", "\u3000bob ", "bob <eve>",
+    ["bob", "bob\u3164"], {"bob": "cat ;eve"}, {"bob": ["Ann <b;c>"]}, "Bob </x>;y/../../.mcp.json",
+]  # fmt: skip
+TRICKY_PLACES = [
+    "git@evil.example:x", "evil.example/x", "git@169.254.169.254:x", "ext::sh -c id", "//evil.example/x", "eve@evil.example",
+    "git@EVIL.example:x/y", "a@b@sub.evil.example:x", "git@10.0.0.7:x", "10.0.0.7/x", "10.0.0.7", "metadata.google.internal/x",
+    "git@8.8.8.8:x", "http:evil.example", "HTTPS:/evil.example", " //evil.example", "a-b::x", "::x", "@evil.example", "example.com/x",
+    "ann@example.com", "git@localhost:x", "git@127.1:x", "https://Example.com:443/x", "\u3000C1", "C1\u00a0", "C1\n", "C1\u3164",
+    ["C1", "git@evil.example:x"], {"C1": " C2 "}, {"C1": ["C2"]}, {" C1": 1}, "x@10.0.0.7", "[::1]/x", "git@[::1]:x",
+]  # fmt: skip
+TRICKY_COMMANDS = [
+    "ls $@", "ls $5", "ls $ 5", "ls 5$", "ls $'x'", "X=1 rm x", "then rm x", "if x; then rm x", "X=1 Y=2 rm  x", "X='a b' rm x",
+    "( time rm x )", "do exec command rm x", "until builtin rm x", "if ! rm x", "then(rm x)", "echo then rm x", "thenrm x", "X=1",
+    "sudo rm x", "X=1 sudo x", "else git status", "rm x", "cat ~owner/.ironcurtain/x", "cat {box}/links/.mcp.json",
+]  # fmt: skip
+TRICKY_CONTENT = [
+    "\u3000{home}/.ironcurtain/x", "\u00a0\u200b/a/.mcp.json", "/a/.mcp.json\u3000", "/a/.mcp.json \nmore", "\u2028~/.ironcurtain/x\t",
+    "~owner/.ironcurtain/x", "~owner/notes", "~root/.ironcurtain/x", "jar:file:///a/.mcp.json", "JAR:FILE:///a/x",
+    "file:\\\\host\\a\\.mcp.json", "file:///a%5C.mcp.json", "file:///a/.mcp.json%20", "/a\\.mcp.json", "/a/.mc[x].json", "/a/.mc[]n].json",
+    "{box}/links/second", "{box}/links/.git/x", "{box}/links/CLAUDE.md", "{box}/loop/.mcp.json", "/proc/[[:alpha:]]elf/mem", " plain ",
+    "{box}/e\u0301d/x", "{box}/nfd-home/x", "{box}/h\u0301/x", "{root}/Projects", " ~/.ironcurtain/x", {"~owner/.ironcurtain/x": 1},
+]  # fmt: skip
+TRICKY_MODES = [" list", "list ", "\u3000delete", "list\u200b", "delete\n", " other "]
+TRICKY: dict[str, list[Any]] = {
+    "path": TRICKY_PATHS,
+    "paths": [[one, "{box}/a"] for one in TRICKY_PATHS],
+    "dest": TRICKY_PATHS,
+    "where": TRICKY_PATHS,
+    "to": TRICKY_PARTIES,
+    "cc": TRICKY_PARTIES,
+    "channel": TRICKY_PLACES,
+    "account": TRICKY_PLACES,
+    "command": TRICKY_COMMANDS,
+    "body": TRICKY_CONTENT,
+    "id": TRICKY_CONTENT,
+    "mode": TRICKY_MODES,
+    "files[].path": TRICKY_PATHS,
+    "files[].note": TRICKY_CONTENT,
+    "m[][].path": TRICKY_PATHS,
+    "talk": TRICKY_PLACES + TRICKY_PARTIES,
+    "run": TRICKY_COMMANDS + TRICKY_PLACES,
+    "say": TRICKY_PLACES + TRICKY_CONTENT,
+}
+
 LEAVES: dict[str, tuple[list[list[str]], list[Any]]] = {
     "path": ([[r] for r in PATH_ROLES] + [["read-path", "write-path"], ["read-path", "delete-path"]], PATHS),
     "paths": (
@@ -108,6 +165,10 @@ LEAVES: dict[str, tuple[list[list[str]], list[Any]]] = {
     "files[].path": ([["read-path"]], []),
     "files[].note": ([["outbound-content"], ["none"]], []),
     "options.target": ([["write-path"], ["recipient"]], []),
+    "m[][].path": ([["read-path"], ["write-path"], ["read-path", "delete-path"]], PATHS),
+    "talk": ([["channel", "recipient"], ["recipient", "channel"], ["recipient", "identifier"]], PARTIES + PLACES),
+    "run": ([["channel", "command"], ["command", "account"]], COMMANDS + PLACES),
+    "say": ([["account", "outbound-content"], ["identifier", "account"], ["channel", "outbound-content"]], PLACES),
 }
 ROLES = sorted({role for roles, _ in LEAVES.values() for entry in roles for role in entry} - {"none"})
 
@@ -136,11 +197,83 @@ def _tools(draw: Callable[..., Any]) -> list[dict[str, Any]]:
         leaves = draw(_some(sorted(LEAVES), 0, 5))
         args = {leaf: draw(_entries(leaf)) for leaf in leaves}
         if any(isinstance(entry, list) for entry in args.values()):
-            args["mode"] = {"roles": ["none"]}
-        top = sorted({leaf.split(".")[0].removesuffix("[]") for leaf in args})
+            args["mode"] = draw(
+                st.sampled_from([{"roles": ["none"]}, {"roles": ["account"]}, {"roles": ["identifier"]}])
+            )
+        top = sorted({_top(leaf) for leaf in args})
         required = draw(_some(top, 0, 2)) if top else []
         server = draw(st.sampled_from(["fs", "net"]))
-        made.append(tool(f"tool_{index}", args, server=server, required=required))
+        definition = {"name": f"tool_{index}", "inputSchema": draw(_schemas(tuple(args), required))}
+        made.append(tool(f"tool_{index}", args, server=server, definition=definition))
+    return made
+
+
+def _top(leaf: str) -> str:
+    """The argument that a leaf is in."""
+    return leaf.split(".", maxsplit=1)[0].rstrip("[]")
+
+
+def _schema(leaves: tuple[str, ...]) -> dict[str, Any]:
+    """A schema with these leaves, lists of lists included."""
+    root: dict[str, Any] = {"type": "object", "properties": {}}
+    for leaf in leaves:
+        node = root
+        *parents, last = leaf.split(".")
+        for parent in parents:
+            node = node["properties"].setdefault(parent.rstrip("[]"), {})
+            for _ in range(parent.count("[]")):
+                node["type"] = "array"
+                node = node.setdefault("items", {})
+            node.update(type="object", properties=node.get("properties", {}))
+        node["properties"].setdefault(last, {})
+    return root
+
+
+# No directories in these: a definition is pinned as it is written here.
+DEFAULTS: dict[str, list[Any]] = {
+    "path": ["~/notes", "rel/x", None],
+    "dest": ["~/.ironcurtain/x", "rel/x"],
+    "to": ["bob", "eve", None, ["bob", "cat"]],
+    "cc": ["bob", "Eve <eve@evil.example>"],
+    "channel": ["C1", " C2 ", "git@evil.example:x"],
+    "account": ["C1", ""],
+    "body": ["hello", "~/.ironcurtain/x"],
+    "id": ["id-1", None],
+    "mode": ["list", "delete", " list "],
+    "options": [{"target": "bob"}, {}],
+    "files": [[], [{"path": "~/notes"}]],
+    "m": [[], [[]], [[{"path": "rel/x"}]]],
+}
+
+
+@st.composite
+def _schemas(draw: Callable[..., Any], leaves: tuple[str, ...], required: list[str]) -> dict[str, Any]:
+    """Now and then with a default: of the argument itself, beside a reference, in a branch or in a condition."""
+    made = _schema(leaves)
+    if required:
+        made["required"] = required
+    able = sorted(name for name in made["properties"] if name in DEFAULTS)
+    if not able or draw(st.integers(0, 2)):
+        return made
+    name = draw(st.sampled_from(able))
+    default = {"default": draw(st.sampled_from(DEFAULTS[name]))}
+    way = draw(st.sampled_from(["own", "own", "reference", "both", "branch", "then", "else", "dependent", "around"]))
+    own = made["properties"][name]
+    if way == "own":
+        own.update(default)
+    elif way in ("reference", "both"):
+        there = own if way == "reference" else {**own, "default": draw(st.sampled_from(DEFAULTS[name]))}
+        made["$defs"] = {"there": there}
+        made["properties"][name] = {"$ref": "#/$defs/there", **default}
+    elif way == "branch":
+        made["properties"][name] = {"allOf": [{**own, **default}]}
+    elif way == "dependent":
+        made["dependentSchemas"] = {name: {"properties": {name: default}}}
+    elif way == "around":
+        made["default"] = {}
+    else:
+        made["if"] = {"required": [name]}
+        made[way] = {"properties": {name: default}}
     return made
 
 
@@ -155,8 +288,9 @@ PREDICATES: dict[str, list[dict[str, Any]]] = {
     "amount": [{"maximum": 100}, {"minimum": 50}, {"equals": 5}, {"equals": True}],
     "outbound-content": [{"maxLength": 6}, {"matches": "(?i).*secret.*"}, {"minItems": 2}],
     "identifier": [{"in": ["id-1", 4]}, {"matches": "id-[0-9]+"}],
-    "command": [{"in": ["git status", "ls"]}, {"matches": "sudo .*"}, {"equals": "ls"}],
+    "command": [{"in": ["git status", "ls"]}, {"matches": "sudo .*"}, {"equals": "ls"}, {"matches": "rm .*"}],
     "channel": [{"equals": "C1"}, {"maxItems": 1}],
+    "account": [{"in": ["C1", "C2"]}, {"matches": "C.*"}],
     "read-path": [{"matches": ".*/Projects/.*"}, {"minItems": 2}],
 }
 
@@ -201,8 +335,15 @@ def _conditions(draw: Callable[..., Any], leaves: tuple[str, ...]) -> dict[str, 
             within = draw(st.sampled_from(["{box}", "{root}/Projects", "{home}", "{box}/sub", "/", "~/", "{root}"]))
             made[kind] = {"roles": draw(_some(PATH_ROLES)), "within": within}
         elif kind == "domains":
-            allowed = draw(_some(["example.com", "*.example.com", "10.0.0.7", "localhost", "@hosts", "x.example"]))
-            made[kind] = {"roles": draw(_some(["fetch-url", "send-url", "recipient"])), "allowed": allowed}
+            allowed = draw(
+                _some(
+                    ["example.com", "*.example.com", "10.0.0.7", "localhost", "@hosts", "x.example", "evil.example"],
+                    1,
+                    3,
+                )
+            )
+            roles = draw(_some(["fetch-url", "send-url", "recipient", "channel", "repository"]))
+            made[kind] = {"roles": roles, "allowed": allowed}
         elif kind == "lists":
             allowed = draw(_some(["@contacts", "bob", "C1", "eve@evil.example", 7, "@many"]))
             made[kind] = [
@@ -248,27 +389,51 @@ def rules(draw: Callable[..., Any], most: int = 7, leaves: tuple[str, ...] = ())
 
 
 @st.composite
+def _value(draw: Callable[..., Any], leaf: str, usual: list[Any]) -> Any:
+    """A usual value, now and then a tricky one, now and then with blanks around it."""
+    chance = draw(st.integers(0, 15))
+    found = draw(st.sampled_from(TRICKY[leaf] if chance < 4 and leaf in TRICKY else usual))
+    if isinstance(found, str) and found and chance == 15:
+        return draw(st.sampled_from([*BLANKS, ""])) + found + draw(st.sampled_from([*BLANKS, ""]))
+    return found
+
+
+@st.composite
 def _arguments(draw: Callable[..., Any], entry: dict[str, Any]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     required = entry["definition"]["inputSchema"].get("required", ())
     for leaf in entry["args"]:
-        name = leaf.split(".")[0].removesuffix("[]")
+        name = _top(leaf)
         if name not in required and draw(st.integers(0, 3)) == 0:
             continue
         if leaf == "mode":
-            made[leaf] = draw(st.sampled_from(MODES))
+            made[leaf] = draw(_value(leaf, MODES))
         elif leaf.startswith("files[]"):
             member = leaf.split(".")[1]
             files = made.setdefault("files", [{} for _ in range(draw(st.integers(0, 2)))])
             for item in files:
                 if draw(st.integers(0, 3)):
-                    item[member] = draw(st.sampled_from(PATHS if member == "path" else CONTENT))
+                    item[member] = draw(_value(leaf, PATHS if member == "path" else CONTENT))
+        elif leaf == "m[][].path":
+            shape = draw(st.sampled_from([(1,), (1,), (2, 1), (1, 0), (0,), ()]))
+            made["m"] = [
+                [{"path": draw(_value(leaf, PATHS))} if draw(st.integers(0, 5)) else {} for _ in range(length)]
+                for length in shape
+            ]
         elif leaf == "options.target":
             made["options"] = draw(
-                st.sampled_from([{}, {"target": "{box}/t"}, {"target": "bob"}, {"target": "{root}/out/t"}])
+                st.sampled_from(
+                    [
+                        {},
+                        {"target": "{box}/t"},
+                        {"target": "bob"},
+                        {"target": "{root}/out/t"},
+                        {"target": "{box}/links/.git/x"},
+                    ]
+                )
             )
         else:
-            made[leaf] = draw(st.sampled_from(LEAVES[leaf][1]))
+            made[leaf] = draw(_value(leaf, LEAVES[leaf][1]))
     if draw(st.integers(1, 30)) == 17:
         made["surprise"] = "x"
     return made
@@ -335,6 +500,8 @@ def worlds(draw: Callable[..., Any], calls: int = 40) -> World:
     tools = draw(_tools())
     leaves = tuple(sorted({leaf for entry in tools for leaf in entry["args"]}))
     chain = draw(rules(7, leaves))
+    if draw(st.booleans()):  # what nothing refuses is then allowed: a clause that one side has lost shows
+        chain.append({"name": "rest", "if": {"server": ["fs", "net"]}, "then": "allow"})
     config = draw(configs())
     made = []
     for _ in range(calls):
@@ -363,14 +530,18 @@ LISTS = {
 
 def furnish(place: Place) -> None:
     """The files and links that the paths above speak of."""
-    for directory in ("box/sub/deep", "out", "Projects", "box2", "Projects2"):
+    for directory in ("box/sub/deep", "out", "Projects", "box2", "Projects2", "box/e\u0301d", "box/o\u0301d"):
         (place.root / directory).mkdir(parents=True, exist_ok=True)
     for file in ("box/a", "out/s", "Projects/x", "home/owner/notes"):
         place.file(file)
     (place.root / "box" / "twin").hardlink_to(place.root / "out" / "s")
     links = {
         "box/out-link": "{root}/out", "box/in-link": "a", "box/dangling": "{root}/out/nothing", "box/loop": "loop",
-        "box/up": "..", "Projects/link-to-box": "{box}",
+        "box/up": "..", "Projects/link-to-box": "{box}", "box/links/.mcp.json": "../a", "box/links/second": ".mcp.json",
+        "box/links/CLAUDE.md": "../a", "box/links/.git": "../sub", "box/links/.claude": "../sub", "box/links/.github": "../sub",
+        "box/links/into-git": ".git/deep", "box/links/.gitmodules": "../a", "box/links/plain": "../sub",
+        "box/links/dangling": "../nothing", "box/nfd": "e\u0301d", "box/nfd-away": "o\u0301d", "box/\u00f3d": "{root}/out",
+        "box/h\u0301": "{home}/.ironcurtain", "box/nfd-home": "h\u0301",
     }  # fmt: skip
     for link, to in links.items():
         place.link(link, to)

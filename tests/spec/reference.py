@@ -4,7 +4,7 @@ The plan, with the sections of that page:
 
 (0) load        rules that do not load, a sandbox that overlaps what is protected: deny
 (1) validate    the tool, its schema's defaults, arguments nobody annotated
-(2) resolve     every occurrence of every leaf becomes values in canonical form
+(2) resolve     every occurrence of every leaf becomes values in canonical form, and that form is its own canonical form
 (3) invariants  paths and hosts that no rule can open
 (4) access      five layers of tool lists, each of which must pass the tool
 (5) task        the task's rules, and
@@ -14,20 +14,21 @@ A refusal at any point is an exception that carries its stage and code; everythi
 """
 
 # A clause is one function however many cases it has, and paths are plain text here.
-# ruff: noqa: PTH112, PTH115, PTH118, PTH120
+# ruff: noqa: PTH112, PTH115, PTH118, PTH119, PTH120
 
 import copy
 import datetime as dt
 import functools
 import hashlib
 import ipaddress
+import itertools
 import json
 import os
 import re
 import stat
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -53,6 +54,7 @@ STEERING_NAMES = (
 )  # fmt: skip
 GIT_DIRECTORY = ".git"
 GIT_STEERING_NAMES = (".gitattributes", ".gitmodules", ".vscode/tasks.json", ".vscode/settings.json")
+STEERING_PARENTS = (".github", ".vscode")  # the directory itself, as the last name
 METADATA_HOSTS = (
     "169.254.169.254", "169.254.170.2", "169.254.170.23", "168.63.129.16", "100.100.100.200", "192.0.0.192",
     "fd00:ec2::254", "fd20:ce::254", "metadata.google.internal",
@@ -78,7 +80,11 @@ MAX_PARTIES, MAX_PARTY_CHARACTERS, MAX_PARTIES_CHARACTERS = 1000, 1000, 32_768
 MAX_COMMAND_PARTS, MAX_MATCHED_CHARACTERS = 50, 4096
 MAX_SUBSCHEMAS, MAX_LEVELS, MAX_DEFINITION_BYTES = 2000, 64, 256 * 1024
 BIDI = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-INVISIBLE = {0x034F, 0x115F, 0x1160, 0x3164, 0xFFA0, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10)}
+INVISIBLE = {
+    0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2065, 0x3164, 0xFFA0, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10),
+    *range(0xFFF0, 0xFFF9), *range(0xE0000, 0xE1000),
+}  # fmt: skip  # besides the category Cf: what Unicode calls ignorable by default
+OTHER_BLANKS = set("\u2800")  # besides spaces, control and invisible characters
 OTHER_DASHES = set("\u02d7\u2043\u207b\u208b\u2212")  # besides the category Pd
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 WILDCARD = re.compile(r"[*?]|\{[^}]*(,|\.\.)[^}]*\}|\[[!^]|\[[^\]]*[^\]]-[^\]]+\]|[@+!]\(")
@@ -87,10 +93,16 @@ WINDOWS_COMPONENT = re.compile(
     r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?|.*[^. ][. ]+|[^.~]{1,6}~\d(\.[^.]{1,3})?", re.DOTALL
 )
 MAGIC = {"proc": ("self", "thread-self"), "dev": ("fd", "stdin", "stdout", "stderr")}  # and /proc/<pid>
-BRACKET = re.compile(r"(\[\]?[^\]]*\])")
+# "`[...]` as a glob has it: a `]` that comes first and classes like `[:alpha:]` are part of it"; `[]` alone is none.
+BRACKET = re.compile(r"\[[!^]?+\]?+(?:\[([:.=])[^\]]*?\1\]|[^\]])*\]")
+FILE_URL = re.compile(r"(?i)([a-z][a-z0-9+.-]*:)*?file:")
+REFUSED_PLACE = re.compile(r"(?i)//|https?:(?!//)|[\w+.-]+::")
 SHELL_SEPARATOR = re.compile(r"[;&|\n\r]")
-SHELL_UNREADABLE = re.compile(r"[<>`\\]|\$([^\W\d]|[({])")  # a backslash, substitution, a redirection
+SHELL_UNREADABLE = re.compile(r"[<>`\\]|\$\S")  # a backslash, a redirection, a "`$` before anything but a blank"
 COMMAND_WORDS = re.compile(r"[\s'\"=()<>;&|`]+")
+WORD_BEFORE_COMMAND = re.compile(
+    r"(if|then|elif|else|while|until|do|time|exec|command|builtin)(\s+|(?=\())|[A-Za-z_][A-Za-z0-9_]*=[^\s'\"]*\s+"
+)
 PRIVATE_SUFFIXES = ("localhost", "local", "localdomain", "internal", "home.arpa", "svc")
 LOOKALIKES = set("асеорхуіјѕһԁԛԝɡɑıοαυρνικτ")  # letters that imitate ASCII ones
 
@@ -117,11 +129,13 @@ SUBAGENT_DENIED_ROLES = {"command", "delete-path"}
 
 STRICTNESS = {"allow": 0, "escalate": 1, "deny": 2}
 MISSING = object()
+ANY = None  # among the spellings of a piece of a name: any one character
 
 Table = dict[str, Any]  # a JSON object
 Place = tuple[str, ...]  # a leaf in parts: ("files", "[]", "path")
 Outcome = tuple[str, str]  # a decision and its code
-Part = tuple[tuple[str, ...], ...]  # one component of a path: pieces, each with the spellings it may stand for
+Part = tuple[tuple[str | None, ...], ...]  # one component of a path: pieces, each with the spellings it may stand for
+Position = tuple[Any, ...]  # where something stands in the arguments: the keys and indices on the way to it
 
 
 @dataclass(frozen=True)
@@ -148,11 +162,16 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Value:
-    """One canonical value with one role; `state` is known, unknown or opaque."""
+    """One canonical value with one role; `state` is known, unknown or opaque.
+
+    `links` are the links met on the way to a path, "as the link's own place with whatever was still to follow behind
+    it". They are how the value was reached, and no part of what it is.
+    """
 
     role: str
     data: Any
     state: str = "known"
+    links: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -166,15 +185,19 @@ class Claim:
 
 @dataclass(frozen=True)
 class Resolved:
-    """A call after step 2: its values by role, its values by leaf, and its claims."""
+    """A call after step 2: its values, those by leaf (and by leaf and role), its claims, and what is sent."""
 
     server: str
     tool: Table
     tool_roles: frozenset[str]
     values: tuple[Value, ...]
     by_leaf: dict[str, tuple[Value, ...]]
+    by_leaf_and_role: dict[tuple[str, str], list[Value]]
     claims: tuple[Claim, ...]
     strays: tuple[str, ...]
+    sent: Table
+    settled: bool
+    """What is sent is the form of every role."""
 
 
 Values = tuple[Value, ...]
@@ -209,8 +232,10 @@ def decide_or_refuse(world: World, call: Table) -> Verdict:
     arguments = copy.deepcopy(call["arguments"])
     insert_defaults([schema], arguments, schema)
     check_covered(arguments, (), [tokens(leaf) for leaf in tool["args"]], schema)
-    resolved = resolve_call(world, tool, call["arguments"], arguments)  # (2)
-    verdicts = check_paths(world, resolved) + check_hosts(world, resolved)  # (3)
+    passes = resolve_to_one_form(world, tool, arguments)  # (2)
+    resolved = passes[0]
+    verdicts = [verdict for one in passes for verdict in check_paths(world, one)]  # (3)
+    verdicts += check_hosts(world, resolved)
     check_access(world, resolved, call.get("principal", {}))  # (4)
     if "task" in call:  # (5)
         check_task(world, call["task"])
@@ -460,27 +485,37 @@ def pieces(schema: Any, root: Any) -> list[Table]:
         found += pieces(part, root)
     for word in ("anyOf", "oneOf"):
         branches = [pieces(branch, root) for branch in schema.get(word, [])]
-        structured = [branch for branch in branches if any("properties" in p or "items" in p for p in branch)]
+        structured = [branch for branch in branches if any("properties" in p or elements_of(p) for p in branch)]
         if len(structured) == 1:
             found += structured[0]
     return found
 
 
-def branches(schema: Any, root: Any) -> list[Table]:
-    """The schema with its reference and with every branch of its `allOf`, `anyOf` and `oneOf`."""
+def branches(schema: Any, root: Any, *, conditional: bool = False) -> list[Table]:
+    """The schema, what its reference says besides it, and every branch of its `allOf`, `anyOf` and `oneOf`.
+
+    If `conditional`, "also in `then`, `else` or `dependentSchemas`".
+    """
     if not isinstance(schema, dict):
         return []
-    found = [schema]
-    if "$ref" in schema:
-        found += branches(lookup(schema["$ref"], root), root)
+    inner = [lookup(schema["$ref"], root)] if "$ref" in schema else []
     for word in ("allOf", "anyOf", "oneOf"):
-        for branch in schema.get(word, []):
-            found += branches(branch, root)
-    return found
+        inner += schema.get(word, [])
+    if conditional:
+        inner += [schema.get("then"), schema.get("else"), *schema.get("dependentSchemas", {}).values()]
+    return [schema, *(found for branch in inner for found in branches(branch, root, conditional=conditional))]
+
+
+def elements_of(schema: Table) -> list[Any]:
+    """What the schema says about elements of a list: `items`, and `prefixItems` likewise."""
+    return [*([schema["items"]] if "items" in schema else []), *schema.get("prefixItems", [])]
 
 
 def insert_defaults(schemas: list[Any], value: Any, root: Any) -> None:
-    """Defaults are inserted where the schema has one, "also in the branches of `anyOf`, `oneOf` and `allOf`"."""
+    """Defaults are inserted "also in the branches of `anyOf`, `oneOf` and `allOf` and beside a `$ref`".
+
+    Not those in `prefixItems`, `then`, `else` and `dependentSchemas`: these are there to be found (`has_default`).
+    """
     found = [branch for schema in schemas for branch in branches(schema, root)]
     if isinstance(value, dict):
         for name in {name: None for branch in found for name in branch.get("properties", {})}:
@@ -512,12 +547,14 @@ def has_defaults(schema: Any, root: Any) -> bool:
     return False
 
 
-def schemas_at(schema: Any, place: Place, root: Any) -> list[Table]:
+def schemas_at(schema: Any, place: Place, root: Any, *, conditional: bool = False) -> list[Table]:
     """Everything the schema says, in any branch, about the value at this place."""
-    found = branches(schema, root)
+    found = branches(schema, root, conditional=conditional)
     for head in place:
-        inner = [b.get("items") if head == "[]" else b.get("properties", {}).get(head) for b in found]
-        found = [branch for child in inner for branch in branches(child, root)]
+        inner = [
+            child for b in found for child in (elements_of(b) if head == "[]" else [b.get("properties", {}).get(head)])
+        ]
+        found = [branch for child in inner for branch in branches(child, root, conditional=conditional)]
     return found
 
 
@@ -525,18 +562,18 @@ def has_leaf_below(schemas: list[Table], root: Any) -> bool:
     """A leaf of the schema lies below: a member of the object, or of the objects in the list."""
     if any(schema.get("properties") for schema in schemas):
         return True
-    return any(has_leaf_below(branches(schema["items"], root), root) for schema in schemas if "items" in schema)
+    elements = [element for schema in schemas for element in elements_of(schema)]
+    return any(has_leaf_below(branches(element, root), root) for element in elements)
 
 
 def has_default(schema: Any, place: Place, root: Any) -> bool:
-    """The schema has a default for the leaf that is not null, its own or within that of something around it."""
-    for length in range(len(place) + 1):
-        for found in schemas_at(schema, place[:length], root):
-            given = [leaf for leaf, _ in occurrences(found.get("default"), place[length:], {})]
-            if any(leaf is not None and leaf is not MISSING for leaf in given):
-                return True
-    elements = schemas_at(schema, (*place, "[]"), root)
-    return any(found.get("default") is not None for found in elements)
+    """ "The schema has a default that is not `null` for it or for an object or list that it is in", in any branch.
+
+    The elements of a leaf that is a list are the leaf's too.
+    """
+    on_the_way = [place[:length] for length in range(len(place) + 1)]
+    around = [schemas_at(schema, here, root, conditional=True) for here in [*on_the_way, (*place, "[]")]]
+    return any(found.get("default") is not None for schemas in around for found in schemas)
 
 
 def tokens(leaf: str) -> Place:
@@ -576,33 +613,81 @@ def holds_object(node: Any) -> bool:
 # === (2) Resolve ==================================================================================================
 
 
-def resolve_call(world: World, tool: Table, received: Table, arguments: Table) -> Resolved:
-    """Every occurrence of every leaf becomes values; `received` is the arguments before defaults were inserted."""
+def resolve_to_one_form(world: World, tool: Table, arguments: Table) -> list[Resolved]:
+    """ "One form": where resolving has changed the arguments, what it made of them is resolved once more.
+
+    It must "be its own canonical form and give the same values for the same roles". Both are returned, because "the
+    stray strings of both are compared".
+    """
+    first = resolve_call(world, tool, arguments)
+    if same(first.sent, arguments):
+        passes = [first]
+    else:
+        second = resolve_call(world, tool, first.sent)
+        if not same(second.sent, first.sent) or not same_values(first, second):
+            raise Refused("resolve", "value_unstable")
+        passes = [first, second]
+    if not passes[-1].settled:  # "for each of its roles"
+        raise Refused("resolve", "value_unstable")
+    return passes
+
+
+def same_values(first: Resolved, second: Resolved) -> bool:
+    """The same leaves have in the same roles the same values, of the same kind; how they were reached is not asked."""
+    if set(first.by_leaf_and_role) != set(second.by_leaf_and_role):
+        return False
+    for key, left in first.by_leaf_and_role.items():
+        right = second.by_leaf_and_role[key]
+        if [value.state for value in left] != [value.state for value in right]:
+            return False
+        if not same([value.data for value in left], [value.data for value in right]):
+            return False
+    return True
+
+
+def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
+    """Every occurrence of every leaf becomes values, and is sent in the form of its leading role."""
     server, schema = tool["serverName"], tool["definition"].get("inputSchema", {})
     values: list[Value] = []
     by_leaf: dict[str, list[Value]] = {}
+    by_leaf_and_role: dict[tuple[str, str], list[Value]] = {}
     path_texts: list[str] = []
+    sent, beside_paths = copy.deepcopy(arguments), copy.deepcopy(arguments)
+    other_values: list[Value] = []
+    settled = True
     all_leaves = [tokens(leaf) for leaf in tool["args"]]
     for leaf, annotation in tool["args"].items():
         place = tokens(leaf)
         required, defaulted = is_required(schema, place, schema), has_default(schema, place, schema)
         has_children = any(other[: len(place)] == place and other != place for other in all_leaves)
         by_leaf[leaf] = []
-        for found, parent in occurrences(arguments, place, arguments):
+        for found, parent, position in occurrences(arguments, place, arguments):
             roles = roles_in_force(modes_of(annotation), parent)
-            for item in flatten(found):
+            for item, at in positions(found, position):
                 if has_children and isinstance(item, dict) and item:
                     continue  # "string or object": the children speak for the object
                 here = roles_for_item(roles, item)
-                if isinstance(item, str) and PATH_ROLES & set(here):
-                    path_texts.append(item)
+                check_visible(here, item)
                 read = {}
                 for role, absent_is_unknown in here.items():
                     unknown = (required and item is not MISSING) or absent_is_unknown or defaulted
                     read[role] = read_item(world, server, role, item, unknown)
                 by_leaf[leaf] += read[leading_role(here)]
-                values += [value for role in here if role != "none" for value in read[role]]
-    strays = stray_strings(received, arguments, values, path_texts)
+                of_roles = [value for role in here if role != "none" for value in read[role]]
+                for value in of_roles:
+                    by_leaf_and_role.setdefault((leaf, value.role), []).append(value)
+                values += of_roles
+                if isinstance(item, str) and PATH_ROLES & set(here):
+                    path_texts.append(item)
+                    put(beside_paths, at, None)
+                else:
+                    other_values += of_roles
+                if not is_empty(item):
+                    forms = [sent_form(world, server, role, item) for role in (leading_role(here), *here)]
+                    settled = settled and all(same(form, forms[0]) for form in forms)
+                    put(sent, at, forms[0])
+    commands = [value.data for value in values if value.role == "command" and isinstance(value.data, str)]
+    strays = stray_strings(world, every_string(beside_paths), other_values, commands)
     check_counts(world, server, values, strays, path_texts)
     return Resolved(
         server=server,
@@ -610,9 +695,33 @@ def resolve_call(world: World, tool: Table, received: Table, arguments: Table) -
         tool_roles=annotated_roles(tool),
         values=tuple(values),
         by_leaf={leaf: tuple(found) for leaf, found in by_leaf.items()},
+        by_leaf_and_role=by_leaf_and_role,
         claims=claims_of(values),
         strays=strays,
+        sent=sent,
+        settled=settled,
     )
+
+
+def sent_form(world: World, server: str, role: str, node: Any) -> Any:
+    """What is sent for an item: each string in its canonical form, unless it has none (blank, unknown or opaque)."""
+    if isinstance(node, dict):
+        return {key: sent_form(world, server, role, child) for key, child in node.items()}
+    if isinstance(node, list):
+        return [sent_form(world, server, role, child) for child in node]
+    if not isinstance(node, str) or is_empty(node):
+        return node
+    read = read_item(world, server, role, node, empty_is_unknown=False)
+    if any(value.state != "known" for value in read):
+        return node
+    return ", ".join(value.data for value in read)  # "The canonical list is what is sent."
+
+
+def put(node: Any, position: Position, value: Any) -> None:
+    """Replace what stands at this position."""
+    for step in position[:-1]:
+        node = node[step]
+    node[position[-1]] = value
 
 
 def check_counts(
@@ -621,7 +730,8 @@ def check_counts(
     """More than 1,000 values of roles or stray strings, and paths of more than 16,384 steps in all, are refused."""
     if len(values) > MAX_VALUES or len(strays) > MAX_STRAYS:
         raise Refused("resolve", "value_count")
-    if sum(walk(starting_point(world, server, text))[1] for text in path_texts if not is_empty(text)) > MAX_PATH_STEPS:
+    starts = [starting_point(world, server, text) for text in path_texts if not is_empty(text)]
+    if sum(walk(nfc(start), [])[1] for start in starts) > MAX_PATH_STEPS:
         raise Refused("resolve", "path_loop")
 
 
@@ -641,27 +751,33 @@ def annotated_roles(tool: Table) -> frozenset[str]:
     return frozenset(found - {"none"})
 
 
-def occurrences(node: Any, place: Place, parent: Any) -> list[tuple[Any, Table]]:
-    """Each place where the leaf is or is missing, with the object its siblings are in."""
+def occurrences(node: Any, place: Place, parent: Any, at: Position = ()) -> list[tuple[Any, Table, Position]]:
+    """Each place where the leaf is or is missing, with the object its siblings are in, and where that is."""
     if not place:
-        return [(node, parent)]
+        return [(node, parent, at)]
     head, rest = place[0], place[1:]
     if head == "[]":
         if isinstance(node, list) and node:
-            return [pair for element in node for pair in occurrences(element, rest, parent)]
-        return [(None, {})]  # an empty list on the way: present, and empty
+            found = [occurrences(element, rest, parent, (*at, index)) for index, element in enumerate(node)]
+            return [one for several in found for one in several]
+        return [(None, {}, at)]  # an empty list on the way: present, and empty
     if not isinstance(node, dict):
-        return [(None, {})]
+        return [(None, {}, at)]
     if head in node:
-        return occurrences(node[head], rest, node)
-    return [(MISSING, node if not rest else {})]
+        return occurrences(node[head], rest, node, (*at, head))
+    return [(MISSING, node if not rest else {}, at)]
 
 
 def flatten(found: Any) -> list[Any]:
     """A list is its elements, whatever its depth; an empty list stays, as an empty thing."""
+    return [item for item, _ in positions(found, ())]
+
+
+def positions(found: Any, at: Position) -> list[tuple[Any, Position]]:
+    """The elements of a list with their positions in it."""
     if isinstance(found, list) and found:
-        return [item for element in found for item in flatten(element)]
-    return [found]
+        return [pair for index, element in enumerate(found) for pair in positions(element, (*at, index))]
+    return [(found, at)]
 
 
 def is_required(schema: Any, place: Place, root: Any) -> bool:
@@ -670,7 +786,7 @@ def is_required(schema: Any, place: Place, root: Any) -> bool:
         return True
     head, rest = place[0], place[1:]
     for piece in pieces(schema, root):
-        if head == "[]" and "items" in piece and is_required(piece["items"], rest, root):
+        if head == "[]" and any(is_required(element, rest, root) for element in elements_of(piece)):
             return True
         if head in piece.get("required", []) and is_required(piece.get("properties", {}).get(head, {}), rest, root):
             return True
@@ -710,8 +826,12 @@ def roles_for_item(roles: dict[str, bool], item: Any) -> dict[str, bool]:
 
 
 def leading_role(roles: dict[str, bool]) -> str:
-    """The role whose canonical form an `arg:` condition sees: path, url, party, command, place or other, carried."""
-    for family in (PATH_ROLES, URL_ROLES, PARTY_ROLES, {"command"}, set(roles) - CARRIED_ROLES - {"none"}):
+    """The role whose canonical form is sent and an `arg:` condition sees.
+
+    In this order: path, url, party, command, place, other, carried.
+    """
+    others = set(roles) - CARRIED_ROLES - {"none"}
+    for family in (PATH_ROLES, URL_ROLES, PARTY_ROLES, {"command"}, PLACE_ROLES, others):
         for role in roles:
             if role in family:
                 return role
@@ -740,7 +860,8 @@ def read_item(world: World, server: str, role: str, item: Any, empty_is_unknown:
     if role not in CARRIED_ROLES or role == "identifier":
         check_flag(role, item)
     if role in PATH_ROLES:
-        return [Value(role, canonical_path(world, server, item))]
+        path, links = canonical_path(world, server, item)
+        return [Value(role, path, links=links)]
     if role in PARTY_ROLES:
         return read_parties(role, item)
     return [Value(role, canonical_text(role, item))]
@@ -752,15 +873,37 @@ def canonical_text(role: str, text: str) -> str:
         return text
     if role in URL_ROLES:
         return canonical_url(text)
-    # "NUL in a resource role is refused, and so are control and invisible characters in a place or other role (but in a
-    # command)."
-    if "\0" in text or (role != "command" and any(is_control(char) or is_invisible(char) for char in text)):
+    if "\0" in text:  # "NUL in a resource role is refused"
         raise Refused("resolve", "value_spelling")
     if role == "command":
         return text
+    check_visible({role: True}, text)
     stripped = text.strip()
-    # For a place, "a `scheme://` makes it a URL, resolved like one".
-    return canonical_url(stripped) if role in PLACE_ROLES and SCHEME.match(stripped) else stripped
+    return canonical_place(stripped) if role in PLACE_ROLES else stripped
+
+
+def canonical_place(text: str) -> str:
+    """ "A `scheme://` makes it a URL, resolved like one"; refused are some beginnings that lead elsewhere.
+
+    "A place that begins with `//`, with `http:` or `https:` but no `//` after it, or with a word and `::` is refused."
+    """
+    if SCHEME.match(text):
+        return canonical_url(text)
+    if REFUSED_PLACE.match(text):
+        raise Refused("resolve", "value_spelling")
+    return text
+
+
+def check_visible(roles: dict[str, bool], item: Any) -> None:
+    """Refuse control and invisible characters "in an argument that has a place or other role (but `command`)".
+
+    "Whatever other roles it has besides."
+    """
+    with_forms_of_their_own = PATH_ROLES | URL_ROLES | PARTY_ROLES | CARRIED_ROLES | {"command", "none"}
+    if set(roles) <= with_forms_of_their_own:
+        return
+    if any(is_control(char) or is_invisible(char) for text in every_string(item) for char in text):
+        raise Refused("resolve", "value_spelling")
 
 
 def read_object(world: World, server: str, role: str, item: Table, empty_is_unknown: bool) -> list[Value]:
@@ -781,11 +924,9 @@ def read_object(world: World, server: str, role: str, item: Table, empty_is_unkn
 
 def check_flag(role: str, text: str) -> None:
     """A dash of any kind at the start is denied, but for a plain negative number outside path and url roles."""
-    dash = unicodedata.category(text[0]) == "Pd" or text[0] in OTHER_DASHES
-    negative = role not in PATH_ROLES | URL_ROLES and re.fullmatch(r"-[0-9]+(\.[0-9]+)?", text)
-    stripped = text.strip()
-    if role not in PATH_ROLES | URL_ROLES | CARRIED_ROLES and stripped != text:
-        check_flag(role, stripped)  # as it is sent
+    stripped = text.strip()  # "blanks around it ignored"
+    dash = stripped and (unicodedata.category(stripped[0]) == "Pd" or stripped[0] in OTHER_DASHES)
+    negative = role not in PATH_ROLES | URL_ROLES and re.fullmatch(r"-[0-9]+(\.[0-9]+)?", stripped)
     if role != "command" and dash and not negative:
         raise Refused("resolve", "value_flag")
 
@@ -801,17 +942,20 @@ def is_invisible(char: str) -> bool:
 # --- Paths --------------------------------------------------------------------------------------------------------
 
 
-def canonical_path(world: World, server: str, text: str) -> str:
-    """Absolute, symlinks followed as far as they exist, NFC; or refused."""
+def canonical_path(world: World, server: str, text: str) -> tuple[str, tuple[str, ...]]:
+    """Absolute, symlinks followed as far as they exist, NFC; or refused. With the links met on the way."""
     check_path_spelling(text)
     if text.startswith("~") and text != "~" and not text.startswith("~/"):
         raise Refused("resolve", "path_spelling")  # `~other`
     start = starting_point(world, server, text)
     if len(start.encode()) > MAX_PATH_BYTES:
         raise Refused("resolve", "path_spelling")
-    path = follow(start)
+    links: list[str] = []
+    path, _ = walk(nfc(start), links)
     check_path_spelling(path)  # "The same is asked of the canonical form"
-    return path
+    if nfc(path) != path:  # "a link to a name that is not in NFC is refused"
+        raise Refused("resolve", "value_unstable")
+    return path, tuple(links)
 
 
 def check_path_spelling(text: str) -> None:
@@ -841,14 +985,21 @@ def starting_point(world: World, server: str, text: str) -> str:
     raise Refused("resolve", "path_relative")
 
 
+def nfc(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
 def follow(text: str) -> str:
-    return walk(text)[0]
+    return nfc(walk(nfc(text), [])[0])
 
 
-def walk(text: str) -> tuple[str, int]:
-    """Where the path leads, and in how many steps: one component at a time, `..` after the link before it."""
-    todo = unicodedata.normalize("NFC", text).split("/")[::-1]
-    here, links, steps = "/", 0, 0
+def walk(text: str, links: list[str]) -> tuple[str, int]:
+    """Where the path leads, and in how many steps: one component at a time, `..` after the link before it.
+
+    To `links` it adds every link it meets, as "the link's own place with whatever was still to follow behind it".
+    """
+    todo = text.split("/")[::-1]
+    here, count, steps = "/", 0, 0
     while todo:
         part = todo.pop()
         if part in ("", "."):
@@ -874,13 +1025,14 @@ def walk(text: str) -> tuple[str, int]:
         if not stat.S_ISLNK(mode):
             here = candidate
             continue
-        links += 1
-        if links > MAX_SYMLINKS:
+        links.append(os.path.normpath("/".join([candidate, *todo[::-1]])))
+        count += 1
+        if count > MAX_SYMLINKS:
             raise Refused("resolve", "path_loop")
         target = os.readlink(candidate)
         here = "/" if target.startswith("/") else here
         todo += target.split("/")[::-1]
-    return unicodedata.normalize("NFC", here), steps
+    return here, steps
 
 
 def is_inside(path: str, directory: str) -> bool:
@@ -1004,6 +1156,22 @@ def host_of(value: Value) -> str | None:
     return None
 
 
+def host_of_place(value: Value) -> str | None:
+    """The host that a place leads to which is no URL: `git@host:path`, `host/path`, `ann@host`.
+
+    "What stands before its first `:` or `/`, of that what stands after the last `@`; without `:` and `/` it has one
+    only if it has an `@`. What is no name or address of a host as in a URL is none."
+    """
+    if value.role not in PLACE_ROLES or not isinstance(value.data, str) or is_url(value.data):
+        return None
+    if not re.search("[:/@]", value.data):
+        return None
+    try:
+        return canonical_host(re.split("[:/]", value.data)[0].rpartition("@")[2])
+    except Refused:
+        return None
+
+
 def is_url(data: Any) -> bool:
     return isinstance(data, str) and bool(SCHEME.match(data))
 
@@ -1023,7 +1191,7 @@ def read_parties(role: str, text: str) -> list[Value]:
     """The entries of a list of addresses and names, or one opaque value for what cannot be read as one."""
     if "\0" in text:
         raise Refused("resolve", "value_spelling")
-    if len(text) > MAX_PARTIES_CHARACTERS or any(is_control(char) for char in text):
+    if len(text) > MAX_PARTIES_CHARACTERS or any(is_control(char) or is_invisible(char) for char in text):
         return [Value(role, text, "opaque")]
     entries = split_parties(text)
     if entries == []:  # "a string of separators only is unknown"
@@ -1048,7 +1216,9 @@ def split_parties(text: str) -> list[str] | None:
             if angled != (char == ">"):
                 return None
             angled = not angled
-        if char in ",;" and not quoted and not angled:
+        if char in ",;" and not quoted and angled:  # "a separator between angle brackets"
+            return None
+        if char in ",;" and not quoted:
             entries.append(entry)
             entry = ""
         else:
@@ -1072,7 +1242,8 @@ def read_party(entry: str) -> str | None:
     if "<" in unquoted and not unquoted.endswith(">"):
         return None
     party = entry[entry.rindex("<") + 1 : -1].strip() if "<" in unquoted else entry
-    if not party or unquoted.count("<") > 1:
+    # "no address there": between the angle brackets
+    if not party or unquoted.count("<") > 1 or ("<" in unquoted and "@" not in party[1:]):
         return None
     if "@" not in party[1:]:
         return party
@@ -1099,61 +1270,91 @@ def every_string(node: Any) -> list[str]:
     return []
 
 
-def looks_like_path(text: str) -> bool:
-    """Starts with `/`, `.`, `~/` or `file:` (in any case), "blanks before it ignored"."""
-    return text.lstrip().lower().startswith(("/", ".", "~/", "file:"))
+def is_blank(char: str) -> bool:
+    """A blank "of any script, control and zero-width characters included"."""
+    return char.isspace() or is_control(char) or is_invisible(char) or char in OTHER_BLANKS
 
 
-def stray_strings(received: Table, arguments: Table, values: list[Value], path_texts: list[str]) -> tuple[str, ...]:
+def without_blanks_before(text: str) -> str:
+    return "".join(itertools.dropwhile(is_blank, text))
+
+
+def without_blanks_after(text: str) -> str:
+    return without_blanks_before(text[::-1])[::-1]
+
+
+def tildes(world: World) -> tuple[str, str]:
+    """`~/`, and `~name/`, "where `name` is the last name of `setup.home`; it means the same as `~/`"."""
+    return "~/", "~" + os.path.basename(world.policy["setup"]["home"].rstrip("/")) + "/"
+
+
+def looks_like_path(world: World, text: str) -> bool:
+    """Starts with `/`, `.`, `~/`, `~name/` or `file:`, "blanks before it ignored"."""
+    start = without_blanks_before(text)
+    return start.startswith(("/", ".", *tildes(world))) or is_file_url(start)
+
+
+def is_file_url(text: str) -> bool:
+    """`file:` "in any case, also behind other schemes: `jar:file:`"; the tabs that do not count do not count here."""
+    return bool(FILE_URL.match(text.replace("\t", "")))
+
+
+def stray_strings(world: World, texts: list[str], values: list[Value], commands: list[str]) -> tuple[str, ...]:
     """Every string that looks like a path and is no value of a path role, "as it was received and as it is sent"."""
-    texts = every_string(received)
-    sent = every_string(arguments)
-    for value in values:
-        if value.role not in PATH_ROLES and value.state == "known" and isinstance(value.data, str):
-            sent.append(value.data)
     already = set(texts)
-    texts += [text for text in sent if text not in already]
-    for value in values:
-        if value.role == "command" and isinstance(value.data, str):  # "the words of a command are stray strings"
-            texts += [word for word in COMMAND_WORDS.split(value.data) if word and word != value.data]
-    values_of_paths = set(path_texts)
-    return tuple(text for text in texts if looks_like_path(text) and text not in values_of_paths)
+    sent = [value.data for value in values if value.state == "known" and isinstance(value.data, str)]
+    texts = texts + [text for text in sent if text not in already]
+    for command in commands:  # "the words of a command are stray strings"
+        texts += [word for word in COMMAND_WORDS.split(command) if word and word != command]
+    return tuple(text for text in texts if looks_like_path(world, text))
 
 
 def forms_of_stray(world: World, server: str, text: str) -> list[str]:
-    """The text whole and "only up to its first NUL or line break", each in its forms as a path."""
+    """The text in all its lengths, each in its forms as a path."""
     found = []
-    for spelling in cut(text.lstrip()):
-        if not spelling.lower().startswith("file:"):
-            found += forms_of_path(world, server, spelling)
-            continue
-        # A `file:` is compared "without authority, query, fragment, tabs and percent-encoding".
-        place = re.sub(r"(?i)^file:(//[^/?#]*)?", "", spelling.replace("\t", ""))
-        plain = "/" + unquote(re.split(r"[?#]", place)[0]).lstrip("/")
-        found += [form for piece in cut(plain) for form in forms_of_path(world, server, piece)]
+    for spelling in lengths(without_blanks_before(text)):
+        plain = plain_file_url(spelling) if is_file_url(spelling) else spelling
+        found += [form for piece in lengths(plain) for form in forms_of_path(world, server, piece)]
     return found
 
 
-def cut(text: str) -> list[str]:
-    return [text, re.split(r"[\0\n\r]", text)[0]]
+def plain_file_url(text: str) -> str:
+    """ "Without authority, query, fragment, tabs and percent-encoding and with backslashes as slashes"."""
+    text = text.replace("\t", "").replace("\\", "/")
+    behind = re.sub("^//[^/?#]*", "", text[FILE_URL.match(text).end() :])  # type: ignore[union-attr]
+    return "/" + unquote(re.split(r"[?#]", behind)[0]).replace("\\", "/").lstrip("/")
+
+
+def lengths(text: str) -> list[str]:
+    """Whole, and "only up to its first NUL or line break"; both "with and without" the blanks after it."""
+    cut = re.split(r"[\0\n\r]", text)[0]
+    return list(dict.fromkeys([text, without_blanks_after(text), cut, without_blanks_after(cut)]))
 
 
 def forms_of_path(world: World, server: str, text: str) -> list[str]:
-    """The lexical form, and the resolved one unless the text is too long, has a line break or does not resolve."""
-    if text.startswith("~/"):
-        text = world.policy["setup"]["home"] + text[1:]
-    elif text.startswith("."):
+    """The lexical form; the resolved one unless the text is too long, has a line break or does not resolve; the links.
+
+    A stray "is never rewritten": what a server would open is this spelling, or its NFC form.
+    """
+    for tilde in tildes(world):
+        if text.startswith(tilde):
+            text = world.policy["setup"]["home"] + text[len(tilde) - 1 :]
+    if text.startswith("."):
         base = world.policy["setup"].get("pathBase", {}).get(server)
         if base is None:
             return [os.path.normpath(text)]
         text = base + "/" + text
     forms = ["/" + os.path.normpath(text).lstrip("/")]
-    if len(text.encode()) <= MAX_PATH_BYTES and "\n" not in text and "\r" not in text:
+    if len(text.encode()) > MAX_PATH_BYTES or "\n" in text or "\r" in text:
+        return forms
+    for spelling in dict.fromkeys([text, nfc(text)]):
+        links: list[str] = []
         try:
-            forms.append(follow(text))
+            forms.append(walk(spelling, links)[0])
         except Refused as refusal:
             if refusal.verdict.code == "path_magic":
                 raise
+        forms += links
     return forms
 
 
@@ -1179,21 +1380,31 @@ def is_mark(char: str) -> bool:
 
 
 def compared(path: str) -> tuple[Part, ...]:
-    """The components of a path: "a bracket in a path is compared as itself and as each character in it"."""
-    return tuple(tuple(tuple(map(fold, piece)) for piece in choices(part)) for part in path.split("/") if part)
+    """The components of a path: "a group in brackets is compared as itself and as any one character"."""
+    return tuple(
+        tuple(tuple(option if option is ANY else fold(option) for option in piece) for piece in choices(part))
+        for part in path.split("/")
+        if part
+    )
 
 
 def choices(component: str) -> Part:
-    """`a[bc]` is `a`, and then `[bc]`, `b` or `c`."""
-    pieces_of_it = [piece for piece in BRACKET.split(component) if piece]
-    return tuple((piece, *piece[1:-1]) if BRACKET.fullmatch(piece) else (piece,) for piece in pieces_of_it)
+    """`a[bc]` is `a`, and then `[bc]`, `b`, `c` (which may fold to more than one character) or any one character."""
+    found: list[tuple[str | None, ...]] = []
+    end = 0
+    for group in BRACKET.finditer(component):
+        found += [(component[end : group.start()],), (group[0], *group[0][1:-1], ANY)]
+        end = group.end()
+    return tuple(piece for piece in [*found, (component[end:],)] if piece != ("",))
 
 
 def may_spell(part: Part, wanted: str) -> bool:
     """One choice of spellings gives exactly this name."""
     ends = {0}
     for options in part:
-        ends = {end + len(option) for end in ends for option in options if wanted.startswith(option, end)}
+        fixed = [option for option in options if option is not ANY]
+        after = {end + len(option) for end in ends for option in fixed if wanted.startswith(option, end)}
+        ends = after | {end + 1 for end in ends if ANY in options and end < len(wanted)}
     return len(wanted) in ends
 
 
@@ -1208,7 +1419,7 @@ def is_magic(path: str) -> bool:
     parts = [choices(part) for part in [part for part in path.split("/") if part][:2]]
     if not path.startswith("/") or len(parts) < 2:
         return False
-    if may_spell(parts[0], "proc") and all(any(re.fullmatch("[0-9]+", o) for o in options) for options in parts[1]):
+    if may_spell(parts[0], "proc") and all(any(o is ANY or re.fullmatch("[0-9]+", o) for o in p) for p in parts[1]):
         return True
     return any(may_spell(parts[0], top) and may_spell(parts[1], name) for top in MAGIC for name in MAGIC[top])
 
@@ -1267,23 +1478,37 @@ def check_paths(world: World, resolved: Resolved) -> list[Verdict]:
         if value.role not in PATH_ROLES or value.state != "known":
             continue
         changes = value.role != "read-path"
-        check_any_path(world, value.data)
+        places = [value.data, *value.links]  # "and for every link met on the way (for 1, 2 and 4)"
+        for path in places:
+            check_any_path(world, path)
         if has_other_names(value.data):  # "A file with other names (hard links): at most escalate."
             at_most.append(Verdict("escalate", "invariants", "path_shared"))
         if is_ancestor(world, value.data):
             if changes:
                 raise Refused("invariants", "path_ancestor")
             at_most.append(Verdict("escalate", "invariants", "path_ancestor"))
-        parts = compared(value.data)
-        if changes and any(has_run(parts, name) for name in (*STEERING_NAMES, GIT_DIRECTORY)):
+        if changes and any(steers(path) for path in places):
             raise Refused("invariants", "path_steering")
-        if changes and any(has_run(parts, name) for name in GIT_STEERING_NAMES):
+        if changes and any(steers_perhaps(path) for path in places):
             at_most.append(Verdict("escalate", "invariants", "path_steering"))
     return at_most
 
 
+def steers(path: str) -> bool:
+    """engine.md 3.4, deny: what steers agents, or inside a directory named `.git`, `.claude` ..."""
+    return any(has_run(compared(path), name) for name in (*STEERING_NAMES, GIT_DIRECTORY))
+
+
+def steers_perhaps(path: str) -> bool:
+    """engine.md 3.4, at most escalate: some files, "and of a directory `.github` or `.vscode` itself"."""
+    parts = compared(path)
+    if any(has_run(parts, name) for name in GIT_STEERING_NAMES):
+        return True
+    return any(may_spell(part, fold(name)) for part in parts[-1:] for name in STEERING_PARENTS)
+
+
 def check_any_path(world: World, path: str) -> None:
-    """What is asked of "every path value and stray string" alike: 3.1 and 3.2."""
+    """What is asked of "every path value and stray string", and of the links on the way, alike: 3.1 and 3.2."""
     if is_magic(path):
         raise Refused("invariants", "path_magic")
     if is_protected(world, path):
@@ -1293,16 +1518,18 @@ def check_any_path(world: World, path: str) -> None:
 def check_hosts(world: World, resolved: Resolved) -> list[Verdict]:
     """A metadata service: deny. A private host: deny unless named exactly. A confusable one: at most escalate."""
     at_most = []
-    for value in resolved.values:
-        host = host_of(value) if value.state == "known" else None
-        if host is None:
-            continue
-        if value.role in HOST_ROLES and host in METADATA_HOSTS:
+    allows = [rule for rule in world.policy["rules"] if rule["then"] == "allow"]
+    for value in (value for value in resolved.values if value.state == "known"):
+        host, of_place = host_of(value), host_of_place(value)
+        if value.role in HOST_ROLES and {host, of_place} & set(METADATA_HOSTS):
             raise Refused("invariants", "host_metadata")
-        allows = [rule for rule in world.policy["rules"] if rule["then"] == "allow"]
-        if value.role in HOST_ROLES and is_private(host) and not any(names_host(rule, host) for rule in allows):
+        # Of a place that is no URL: "an address (not a name) that is not public: deny", whatever rules name it.
+        if of_place is not None and is_address(of_place) and is_private(of_place):
             raise Refused("invariants", "host_private")
-        if any(is_confusable(unicode_label(label)) for label in host.split(".")):
+        private = value.role in HOST_ROLES and host is not None and is_private(host)
+        if private and not any(names_host(rule, host) for rule in allows):
+            raise Refused("invariants", "host_private")
+        if any(is_confusable(unicode_label(label)) for label in (host or of_place or "").split(".")):
             at_most.append(Verdict("escalate", "invariants", "host_confusable"))
     return at_most
 
@@ -1315,7 +1542,7 @@ def is_private(host: str) -> bool:
     return not address.is_global or address.is_multicast or address.is_reserved
 
 
-def names_host(rule: Table, host: str) -> bool:
+def names_host(rule: Table, host: str | None) -> bool:
     """A `domains` condition "names exactly that host (itself, not through a list)", nor by a wildcard."""
     return any(host == canonical_entry(entry) for entry in rule["if"].get("domains", {}).get("allowed", []))
 
@@ -1591,7 +1818,7 @@ def condition_holds(world: World, resolved: Resolved, claim: Claim, allow: bool,
     if key == "paths":
         return holds_for(values, lambda value: path_test(world, value, body["within"], allow), allow)
     if key == "domains":
-        return holds_for(values, lambda value: domain_test(world, value, body["allowed"]), allow)
+        return holds_for(values, lambda value: domain_test(world, value, body["allowed"], allow), allow)
     return holds_for(values, lambda value: list_test(world, value, body["allowed"]), allow)
 
 
@@ -1632,9 +1859,18 @@ def value_passes(value: Value, test: Test, allow: bool) -> bool:
 
 
 def spellings(text: str) -> list[str]:
-    """A part of a command, "also without blanks, `(`, `{` or `!` before it and blanks, `)` or `}` after it"."""
-    bare = re.sub(r"^[\s({!]+|[\s)}]+$", "", text)
-    return [text, bare, re.sub(r"\s+", " ", text), re.sub(r"\s+", " ", bare)]  # "with runs of blanks as one space"
+    """A part of a command, "also without blanks, `(`, `{` or `!` before it and blanks, `)` or `}` after it".
+
+    "And, after that, without the words before the command itself": one more of them at a time, and each time also
+    without what stands between it and the command. All "with runs of blanks as one space" too.
+    """
+    rest = re.sub(r"^[\s({!]+|[\s)}]+$", "", text)
+    found = [text, rest]
+    while word := WORD_BEFORE_COMMAND.match(rest):
+        behind = rest[word.end() :]
+        rest = re.sub(r"^[\s({!]+", "", behind)
+        found += [behind, rest]
+    return found + [re.sub(r"\s+", " ", spelling) for spelling in found]
 
 
 def is_shell(value: Value) -> bool:
@@ -1656,9 +1892,13 @@ def path_test(world: World, value: Value, within: str, allow: bool) -> bool:
     return is_inside(value.data, directory) and not (allow and has_other_names(value.data))
 
 
-def domain_test(world: World, value: Value, allowed: list[Any]) -> bool:
-    """`example.com` is that host, `*.example.com` its subdomains at any depth, `@list` the entries of the list."""
-    host = host_of(value)
+def domain_test(world: World, value: Value, allowed: list[Any], allow: bool) -> bool:
+    """`example.com` is that host, `*.example.com` its subdomains at any depth, `@list` the entries of the list.
+
+    Of a place that is no URL: "In a deny or escalate a `domains` condition looks at this host, in an allow it never
+    holds."
+    """
+    host = host_of(value) if allow else host_of(value) or host_of_place(value)
     if host is None:
         return False
     for entry_text in expanded(world, allowed):

@@ -171,7 +171,8 @@ def test_an_unknown_value_satisfies_neither_an_allow_nor_a_deny(place: Place) ->
 
 
 @pytest.mark.parametrize("text", ['"bob', "bob <", "bob\x07", "bob <a> <b>", "x" + ",x" * 1000, "a b@c.example", "a%b@c.example", "a!b",
-             "=?utf-8?q?x?=", "\uff42ob", "x" * 1001, ",".join(["x" * 999] * 33)])  # fmt: skip
+             "=?utf-8?q?x?=", "\uff42ob", "x" * 1001, ",".join(["x" * 999] * 33), "bob\u200b", "bob, e\u2060ve", "bo\u3164b",
+             "bob\U000e0100"])  # fmt: skip
 def test_an_opaque_value_satisfies_no_allow_and_every_deny(place: Place, text: str) -> None:
     matches_nothing = rule("d", "escalate", values={"role:recipient": {"equals": "nobody"}})
     everyone = rule("e", "allow", tool=["send_mail"], values={"role:recipient": {"matches": "(.|\n)*"}})
@@ -218,12 +219,107 @@ def test_defaults_in_branches_are_inserted(place: Place) -> None:
     assert verdict(place.world(OPEN, many), "many", {"l": [{}] * 1001}).stage == "validate"
 
 
+def test_a_default_beside_a_reference_is_inserted(place: Place) -> None:
+    mail = tool("send_mail", {"to": ["recipient"], "body": ["none"]})
+    shared = {"type": "string", "default": "bob"}
+    for to, expected in (
+        ({"$ref": "#/$defs/who"}, "allow"),
+        ({"$ref": "#/$defs/who", "default": "eve"}, "deny"),
+        ({"$ref": "#/$defs/who", "anyOf": [{"default": "eve"}]}, "allow"),
+    ):
+        schema = {"type": "object", "properties": {"to": to, "body": {}}, "$defs": {"who": shared}}
+        definition = {"name": "send_mail", "inputSchema": schema}
+        found = {**mail, "definition": definition, "pin": reference.pin(definition)}
+        assert decision(place.world(TO_BOB, found), "send_mail", {"body": "x"}) == expected
+        assert decision(place.world(TO_BOB, found), "send_mail", {"to": []}) == "deny"  # it has a default
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, "allow"),
+        ({"default": None}, "allow"),
+        ({"default": {}}, "deny"),
+        ({"default": {"note": "n"}}, "deny"),
+        ({"allOf": [{"default": {"note": "n"}}]}, "deny"),
+        ({"then": {"properties": {"to": {"default": "eve"}}}}, "deny"),
+        ({"else": {"properties": {"to": {"default": "eve"}}}}, "deny"),
+        ({"else": {"properties": {"to": {"default": None}}}}, "allow"),
+        ({"if": {"properties": {"to": {"default": "eve"}}}}, "allow"),
+        ({"dependentSchemas": {"note": {"properties": {"to": {"default": "eve"}}}}}, "deny"),
+        ({"anyOf": [{"then": {"allOf": [{"properties": {"to": {"default": "eve"}}}]}}]}, "deny"),
+    ],
+)
+def test_a_default_of_something_around_the_leaf_makes_it_unknown(place: Place, options: Table, expected: str) -> None:
+    inner = {**options, "properties": {"to": {}, "note": {}}}
+    count = rule("count", "deny", values={"role:recipient": {"minItems": 1000}})
+    args = {"options.to": ["recipient"], "options.note": ["none"]}
+    found = tool("t", args, properties={"options": inner})
+    assert decision(place.world([count, *OPEN], found), "t", {"options": {"note": "x"}}) == expected
+    assert decision(place.world([count, *OPEN], found), "t", {"options": {"note": "x", "to": "bob"}}) == "allow"
+
+
+def test_a_list_or_the_arguments_with_a_default_make_their_leaves_unknown(place: Place) -> None:
+    count = rule("count", "deny", values={"role:recipient": {"minItems": 1000}})
+    element: Table = {"properties": {"to": {}, "note": {}}}
+    for schema, expected in (
+        ({"items": element}, "allow"),
+        ({"items": element, "default": []}, "deny"),
+        ({"items": {**element, "default": {"to": "x"}}}, "deny"),
+        ({"prefixItems": [{}, element]}, "allow"),
+        ({"prefixItems": [element, {"properties": {"to": {"default": "eve"}}}]}, "deny"),
+        ({"prefixItems": [{**element, "required": ["to"]}]}, "deny"),
+    ):
+        found = tool("t", {"l[].to": ["recipient"], "l[].note": ["none"]}, required=("l",), properties={"l": schema})
+        assert decision(place.world([count, *OPEN], found), "t", {"l": [{"note": "x", "to": ""}]}) == expected, schema
+    mail = tool("t", {"to": ["recipient"]})
+    definition = {"name": "t", "inputSchema": {"properties": {"to": {}}, "default": {}}}
+    around = {**mail, "definition": definition, "pin": reference.pin(definition)}
+    assert decision(place.world([count, *OPEN], mail), "t", {}) == "allow"
+    assert decision(place.world([count, *OPEN], around), "t", {}) == "deny"
+
+
+def test_defaults_of_conditions_and_prefixes_are_not_inserted(place: Place) -> None:
+    eve = {"properties": {"to": {"default": "eve"}}}
+    ban = rule("d", "deny", values={"role:recipient": {"equals": "eve"}})
+    for schema in ({"prefixItems": [eve]}, {"items": {"properties": {"to": {}}, "then": eve}}):
+        found = tool("t", {"l[].to": ["recipient"]}, properties={"l": schema})
+        assert decision(place.world([ban, *OPEN], found), "t", {"l": [{}]}) == "allow"
+    inserted = tool("t", {"l[].to": ["recipient"]}, properties={"l": {"items": eve}})
+    assert decision(place.world([ban, *OPEN], inserted), "t", {"l": [{}]}) == "deny"
+
+
+def test_lists_of_lists_of_objects(place: Place) -> None:
+    element = {"type": "object", "properties": {"path": {}, "note": {"default": "n"}}}
+    args = {"m[][].path": {"roles": ["read-path"]}, "m[][].note": ["none"]}
+    properties = {"m": {"items": {"items": element}}}
+    world = place.world([], tool("t", args, properties=properties))
+    inside, outside = {"path": str(place.box / "a")}, {"path": str(place.out / "a")}
+    assert decision(world, "t", {"m": [[inside, inside], [inside]]}) == "allow"
+    assert code(world, "t", {"m": [[inside], [inside, outside]]}) == "no_rule"
+    for lacking in ({}, {"path": None}, {"path": ""}, {"note": "x"}):
+        assert code(world, "t", {"m": [[inside], [inside, lacking]]}) == "no_rule"
+    empties: list[Any] = [[], [[]], [[inside], []], [[inside], None], [[inside, None]], None]
+    for empty in empties:
+        assert code(world, "t", {"m": empty}) == "no_rule"
+    for uncovered in ([inside], [[[inside]]], [["x"]], ["x"], [[{**inside, "other": 1}]], inside, "x"):
+        assert code(world, "t", {"m": uncovered}) == "argument_unknown"
+    assert code(world, "t", {"m": [[{"path": f"{place.box}/x/../.mcp.json"}]]}) == "path_protected"
+    eve = rule("d", "deny", values={"arg:m[][].note": {"equals": "n"}})
+    found = tool("t", args, properties=properties)
+    assert code(place.world([eve, *OPEN], found), "t", {"m": [[inside]]}) == "rule_deny"  # the default, inserted
+    assert code(place.world([eve, *OPEN], found), "t", {"m": [[{**inside, "note": "x"}]]}) == "rule_allow"
+
+
 def test_a_leaf_holds_an_object_only_if_the_schema_has_no_leaf_below_it(place: Place) -> None:
     shapes = {"free": {"type": "object"}, "fixed": {"anyOf": [{"type": "string"}, {"properties": {"path": {}}}]}}
     world = place.world(OPEN, tool("t", {"free": ["none"], "fixed": ["none"]}, properties=shapes))
     assert decision(world, "t", {"free": {"a": {"b": 1}}, "fixed": "x"}) == "allow"
     assert code(world, "t", {"fixed": {"path": "/x"}}) == "argument_unknown"
     assert code(world, "t", {"fixed": [{"path": "/x"}]}) == "argument_unknown"
+    prefix: Table = {"l": {"prefixItems": [{"properties": {"path": {}}}]}}
+    listed = place.world(OPEN, tool("t", {"l": ["none"]}, properties=prefix))
+    assert code(listed, "t", {"l": [{"path": "/x"}]}) == "argument_unknown"
 
 
 def test_the_keys_of_a_free_form_object_are_values_in_canonical_form(place: Place) -> None:
@@ -359,10 +455,47 @@ def test_a_command_with_shell_syntax_is_opaque_in_an_allow(place: Place) -> None
     for command in ("ls; rm -r x", "ls $(x)", "ls > x", "ls" + " | ls" * 50, "l\\s", "ls $x", "(rm x)", " ! rm  x"):
         assert decision(world, "run", {"command": command}) == "deny", command
     assert decision(world, "run", {"command": "ls | wc"}) == "allow"
-    assert decision(world, "run", {"command": "ls $5"}) == "allow"
+    for command in ("ls $5", "ls $@", "ls $'x'", 'ls $"x"', "ls $$", "ls $?"):
+        assert decision(world, "run", {"command": command}) == "deny", command
+        assert decision(place.world([git], run), "run", {"command": command.replace("ls", "git")}) == "deny", command
+    for command in ("ls 5$", "ls $ 5", "ls $\t5"):
+        assert decision(world, "run", {"command": command}) == "allow", command
+        assert decision(place.world([git], run), "run", {"command": command.replace("ls", "git")}) == "allow", command
     assert decision(place.world([git], run), "run", {"command": "git $x"}) == "deny"
     for command in ("cat ~/.ironcurtain/x", "cat --file='/a/.mcp.json'", "cat(/proc/self/mem)"):
         assert verdict(world, "run", {"command": command}).stage == "invariants", command
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("X=1 rm x", "deny"),
+        ("X= _y2=a;rm x", "deny"),
+        ("X=1  Y=2\trm  x", "deny"),
+        ("if x; then rm x", "deny"),
+        ("while true; do exec command rm x", "deny"),
+        ("until builtin rm x", "deny"),
+        ("( time rm x )", "deny"),
+        ("ls | time rm x", "deny"),
+        ("elif rm x", "deny"),
+        ("else rm x", "deny"),
+        ("if ! rm x", "deny"),
+        ("then(rm x)", "deny"),
+        ("X='a b' rm x", "allow"),
+        ('X="a" rm x', "allow"),
+        ("1X=1 rm x", "allow"),
+        ("thenrm x", "allow"),
+        ("THEN rm x", "allow"),
+        ("echo then rm x", "allow"),
+        ("X=1", "allow"),
+    ],
+)
+def test_words_before_the_command_itself_do_not_hide_it(place: Place, command: str, expected: str) -> None:
+    run = tool("run", {"command": ["command"]})
+    world = place.world([rule("rm", "deny", values={"role:command": {"matches": "rm x"}}), *OPEN], run)
+    assert decision(world, "run", {"command": command}) == expected
+    only = place.world([rule("rm", "allow", values={"role:command": {"matches": "rm x"}})], run)
+    assert decision(only, "run", {"command": command}) == "deny"  # an allow looks at the whole text
 
 
 @pytest.mark.parametrize(("text", "expected"), [("-f", "deny"), ("\u2013f", "deny"), ("-12", "allow"), ("f-", "allow")])
@@ -377,6 +510,19 @@ def test_places_and_others_are_trimmed_and_visible(place: Place, role: str) -> N
     assert decision(world, "t", {"x": " C1 "}) == "allow"
     for text in ("C1\u200b", "C1\u3164", "\ufe0fC1", "C1\x07", "C1\n"):
         assert code(world, "t", {"x": text}) == "value_spelling"
+        for other in ("outbound-content", "identifier", "recipient", "command"):
+            both = place.world(OPEN, tool("t", {"x": [other, role]}), tool("u", {"x": [other]}))
+            assert code(both, "t", {"x": text}) == "value_spelling"
+            assert code(both, "t", {"x": {"a": [text]}}) == "value_spelling"
+            assert code(both, "t", {"x": {text: 1}}) == "value_spelling"
+            assert decision(both, "u", {"x": text}) == "allow"
+
+
+def test_control_characters_count_in_the_modes_that_are_in_force(place: Place) -> None:
+    modes = [{"roles": ["channel"], "when": {"op": "to"}}, {"roles": ["outbound-content"], "when": {"op": "say"}}]
+    world = place.world(OPEN, tool("t", {"x": modes, "op": ["none"]}))
+    for op, expected in (("to", "value_spelling"), ("say", "rule_allow"), ("other", "value_spelling")):
+        assert code(world, "t", {"x": "a\nb", "op": op}) == expected
 
 
 def test_a_place_with_a_scheme_is_a_url(place: Place) -> None:
@@ -396,6 +542,118 @@ def test_a_place_with_a_scheme_is_a_url(place: Place) -> None:
         ("git.example", "no_rule"),
     ):
         assert code(world, "push", {"to": text}) == expected, text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("git@evil.example:x", "rule_deny"),
+        ("git@EVIL.example:x", "rule_deny"),
+        ("a@b@sub.evil.example:x/y@z", "rule_deny"),
+        ("evil.example/x", "rule_deny"),
+        ("evil.example:x", "rule_deny"),
+        ("  eve@evil.example ", "rule_deny"),
+        ("@evil.example", "rule_deny"),
+        ("evil.example", "rule_allow"),
+        ("x/evil.example", "rule_allow"),
+        ("git@good.example:evil.example", "rule_allow"),
+        ("my evil.example/x", "rule_allow"),
+        ("acme/app", "rule_allow"),
+        ("git@169.254.169.254:x", "host_metadata"),
+        ("metadata.google.internal/x", "host_metadata"),
+        ("git@10.0.0.7:x", "host_private"),
+        ("127.0.0.1/x", "host_private"),
+        ("x@10.0.0.7", "host_private"),
+        ("10.0.0.7", "rule_allow"),
+        ("git@8.8.8.8:x", "rule_allow"),
+        ("git@localhost:x", "rule_allow"),
+        ("git@127.1:x", "rule_allow"),
+        ("git@p\u0430ypal.example:x", "host_confusable"),
+        ("//evil.example/x", "value_spelling"),
+        (" //evil.example/x", "value_spelling"),
+        ("http:evil.example", "value_spelling"),
+        ("HTTPS:/evil.example", "value_spelling"),
+        ("ext::sh -c id", "value_spelling"),
+        ("a-b::x", "value_spelling"),
+        ("::x", "rule_allow"),
+        ("a ::x", "rule_allow"),
+    ],
+)
+@pytest.mark.parametrize("role", ["repository", "channel"])
+def test_a_place_may_lead_to_a_host(place: Place, role: str, text: str, expected: str) -> None:
+    hosts = ["evil.example", "*.evil.example"]
+    ban = rule("d", "deny", domains={"roles": [role], "allowed": hosts})
+    named = rule("n", "allow", domains={"roles": [role], "allowed": ["10.0.0.7"]})
+    world = place.world([ban, *OPEN, named], tool("push", {"to": [role]}))
+    assert code(world, "push", {"to": text}) == expected
+    allow = rule("a", "allow", domains={"roles": [role], "allowed": [*hosts, "good.example", "8.8.8.8", "acme"]})
+    assert decision(place.world([allow], tool("push", {"to": [role]})), "push", {"to": text}) == "deny"
+
+
+def test_a_word_and_two_colons_are_fine_elsewhere(place: Place) -> None:
+    world = place.world(OPEN, tool("t", {"x": ["account"], "y": ["identifier"]}))
+    assert decision(world, "t", {"x": "ext::sh", "y": "//evil.example/x"}) == "allow"
+
+
+# --- One form -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("roles", "text", "expected"),
+    [
+        (["recipient"], "Ann <Ann@x.example>, bob", "rule_allow"),
+        (["recipient"], "Ann <b@x.example>;c", "rule_allow"),
+        (["recipient", "channel"], " eve@evil.example ", "rule_allow"),
+        (["recipient", "channel"], "Eve <eve@evil.example>", "value_unstable"),
+        (["recipient", "channel"], "bob;ann", "value_unstable"),
+        (["channel", "recipient"], "EVE@evil.example", "value_unstable"),
+        (["recipient", "identifier"], "bob;ann", "value_unstable"),
+        (["channel", "command"], " C1 ", "value_unstable"),  # a command is sent as it stands
+        (["account", "outbound-content"], " x", "value_unstable"),
+        (["account", "outbound-content"], "x", "rule_allow"),
+        (["account", "channel"], "https://X.example/", "value_unstable"),
+        (["channel"], " https://X.example:443/a/../b", "rule_allow"),
+        (["fetch-url", "outbound-content"], "https://x.example/", "rule_allow"),
+        (["fetch-url", "outbound-content"], "https://X.example/", "value_unstable"),
+        (["write-path", "outbound-content"], "{box}/a", "rule_allow"),
+        (["write-path", "outbound-content"], "{box}/x/../a", "value_unstable"),
+        (["account"], {"a": {"b": " x "}}, "rule_allow"),
+        (["account", "identifier"], {"a": {"b": [" x "]}}, "value_unstable"),
+    ],
+)
+def test_what_is_sent_is_what_was_decided(place: Place, roles: list[str], text: Any, expected: str) -> None:
+    value = text.replace("{box}", str(place.box)) if isinstance(text, str) else text
+    found = verdict(place.world(OPEN, tool("t", {"x": roles})), "t", {"x": value})
+    assert found.code == expected
+    assert found.stage == ("resolve" if expected == "value_unstable" else "rules")
+
+
+def test_the_form_that_is_sent_decides_no_other_mode(place: Place) -> None:
+    modes = [{"roles": ["read-path"], "when": {"op": "list"}}, {"roles": ["delete-path"], "when": {"op": "delete"}}]
+    world = place.world(OPEN, tool("t", {"path": modes, "op": ["account"]}))
+    path = str(place.box / "a")
+    assert decision(world, "t", {"path": path, "op": "list"}) == "allow"
+    assert decision(world, "t", {"path": path, "op": " other "}) == "allow"  # all modes, both times
+    for blank in (" list", "list ", "\u3000delete"):
+        assert code(world, "t", {"path": path, "op": blank}) == "value_unstable"
+    nowhere = tool("t", {"n": [{"roles": ["none"], "when": {"op": "x"}}], "op": ["account"]})
+    assert decision(place.world(OPEN, nowhere), "t", {"n": "y", "op": " x "}) == "allow"
+
+
+def test_a_name_that_the_file_system_spells_otherwise_must_lead_to_itself(place: Place) -> None:
+    (place.box / "e\u0301").mkdir()
+    (place.box / "by").symlink_to("e\u0301")
+    world = place.world([], *FILES)
+    assert code(world, "read", {"path": f"{place.box}/by/x"}) == "value_unstable"
+    (place.box / "plain").mkdir()
+    (place.box / "too").symlink_to("plain")
+    assert code(world, "read", {"path": f"{place.box}/too/x"}) == "contained"
+
+
+def test_the_stray_strings_of_both_forms_are_compared(place: Place) -> None:
+    world = place.world(OPEN, tool("t", {"to": ["recipient"]}))
+    assert code(world, "t", {"to": "  ;/a/.mcp.json"}) == "path_protected"
+    assert code(world, "t", {"to": ";/a/x;y/../../.mcp.json"}) == "path_protected"  # only as it is sent
 
 
 def test_a_private_host_is_allowed_by_the_rule_that_names_it_only(place: Place) -> None:
@@ -477,12 +735,33 @@ OPEN = [rule("all", "allow", server=["s"])]
         ("read", "~/.[iI]roncurtain/x", "path_protected"),
         ("read", "/proc/sel[f]/environ", "path_magic"),
         ("write", "~/Projects/.gi[t]/hooks/x", "path_steering"),
+        ("read", "~/Projects/[xyz]mcp.json", "path_protected"),
+        ("read", "~/Projects/.mc[]n].json", "path_protected"),
+        ("read", "~/Projects/.[[:alpha:]]cp.json", "path_protected"),
+        ("read", "~/Projects/.m[[:alpha:]][.]json", "rule_allow"),
+        ("read", "~/Projects/.mcp[]json", "rule_allow"),
+        ("read", "~/[x]ironcurtain/x", "path_protected"),
+        ("read", "/proc/[x]/environ", "path_magic"),
+        ("read", "/proc/1[x]/environ", "path_magic"),
+        ("read", "/de[x]/f[[:alpha:]]/3", "path_magic"),
+        ("write", "~/Projects/CLAUDE[x]md", "path_steering"),
+        ("write", "~/.curso[x]", "path_ancestor"),
+        ("write", "~/Projects/.gi[x]modules", "path_steering"),
+        ("write", "~/Projects/.github", "path_steering"),
+        ("write", "~/Projects/.VSCode/", "path_steering"),
+        ("write", "~/Projects/.githu[x]", "path_steering"),
+        ("write", "~/Projects/.github/workflows", "rule_allow"),
+        ("write", "~/Projects/.github/copilot-instructions.md", "path_steering"),
+        ("write", "~/Projects/.vscode/x", "rule_allow"),
+        ("write", "~/Projects/.vscode/tasks.json", "path_steering"),
+        ("read", "~/Projects/.github", "rule_allow"),
     ],
 )
 def test_paths_that_no_rule_opens(place: Place, name: str, path: str, expected: str) -> None:
     found = verdict(place.world(OPEN, *FILES), name, {"path": path})
     assert found.code == expected
-    at_most_escalate = path in ("~", "~/Projects/.gitattributes")
+    asked = ("~", ".gitattributes", "modules", ".github", ".VSCode/", ".githu[x]", "tasks.json")
+    at_most_escalate = expected != "rule_allow" and path.endswith(asked)
     assert found.decision == ("escalate" if at_most_escalate else "allow" if expected == "rule_allow" else "deny")
 
 
@@ -499,12 +778,102 @@ def test_paths_that_no_rule_opens(place: Place, name: str, path: str, expected: 
         "FILE://host/a/.mc\tp.json?x#y",
         "file:///a/.mcp.json%00x",
         "/a/[.]mcp.json",
+        "/a/[xyz]mcp.json",
+        "/a/.mc[]n].json",
+        "/a/.[[:alpha:]]cp.json",
+        "/a/[!x]mcp.json",
+        "/proc/[x]/mem",
+        "\u3000/a/.mcp.json",
+        "\u00a0\u2003\u2028\u2800/a/.mcp.json",
+        "\u200b\ufeff\x07\0/a/.mcp.json",
+        "/a/.mcp.json ",
+        "/a/.mcp.json\u3000\u200b\x07",
+        "/a/.mcp.json \nmore",
+        "file:///a/.mcp.json%20",
+        "~home/.ironcurtain/x",
+        " ~home/.ironcurtain/x",
+        "jar:file:///a/.mcp.json",
+        "JAR:View-Source:FILE:///a/.mcp.json",
+        "file:\\\\host\\a\\.mcp.json",
+        "file:///a%5C.mcp.json",
+        "fi\tle:///a/.mcp.json",
     ],
 )
 def test_stray_strings_are_compared_with_the_protected_paths(place: Place, text: str) -> None:
     arguments = {"path": str(place.box / "a"), "note": text.replace("{home}", str(place.home))}
     assert verdict(place.world([], *FILES), "write", arguments).stage == "invariants"
     assert decision(place.world([], *FILES), "write", {**arguments, "note": str(place.home)}) == "allow"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "~other/.ironcurtain/x",
+        "x /a/.mcp.json",
+        "/a/.mcp.jsonx",
+        "/a\\.mcp.json",
+        "profile:///a/.mcp.json",
+        "/a/.mcp[]json",
+    ],
+)
+def test_other_strings_are_no_strays(place: Place, text: str) -> None:
+    assert decision(place.world([], *FILES), "write", {"path": str(place.box / "a"), "note": text}) == "allow"
+
+
+def test_the_text_of_a_path_value_is_a_stray_string_elsewhere(place: Place) -> None:
+    world = place.world(OPEN, *FILES)
+    setup = {**world.policy["setup"], "pathBase": {"s": str(place.box)}}
+    world = replace(world, policy={**world.policy, "setup": setup})
+    text = " ~/.ironcurtain/x"  # as a path, a name that starts with a blank
+    assert code(world, "read", {"path": text}) == "rule_allow"
+    assert code(world, "read", {"path": text, "note": text}) == "path_protected"
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "expected"),
+    [
+        ("read", "l/.mcp.json", "path_protected"),
+        ("read", "l/second", "path_protected"),
+        ("read", "l/.claude/settings.json", "path_protected"),
+        ("read", "l/.claude/x", "contained"),
+        ("write", "l/.claude/x", "path_steering"),
+        ("write", "l/CLAUDE.md", "path_steering"),
+        ("read", "l/CLAUDE.md", "contained"),
+        ("write", "l/.git/hooks/x", "path_steering"),
+        ("write", "l/into-git/x", "path_steering"),
+        ("write", "l/.git/../x", "contained"),
+        ("write", "l/.github", "path_steering"),
+        ("write", "l/.github/x", "contained"),
+        ("write", "l/.gitmodules", "path_steering"),
+        ("write", "l/plain/.GIT/x", "path_steering"),
+        ("write", "l/plain/x", "contained"),
+        ("read", "l/plain/../../../home/.ironcurtain/x", "path_protected"),
+    ],
+)
+def test_every_link_on_the_way_is_asked_about_its_own_place(place: Place, name: str, path: str, expected: str) -> None:
+    (place.box / "l").mkdir()
+    (place.box / "d" / "e").mkdir(parents=True)
+    links = {
+        ".mcp.json": "../a", "second": ".mcp.json", "CLAUDE.md": "../a", ".git": "../d", ".claude": "../d",
+        "into-git": ".git/e", ".github": "../d", ".gitmodules": "../a", "plain": "../d",
+    }  # fmt: skip
+    for link, target in links.items():
+        (place.box / "l" / link).symlink_to(target)
+    found = verdict(place.world([], *FILES), name, {"path": f"{place.box}/{path}"})
+    assert found.code == expected
+    asked = path in ("l/.github", "l/.gitmodules")
+    assert found.decision == ("allow" if expected == "contained" else "escalate" if asked else "deny")
+
+
+def test_the_links_on_the_way_of_a_stray_string_are_asked_about_too(place: Place) -> None:
+    (place.box / ".mcp.json").symlink_to("loop")
+    (place.box / "loop").symlink_to("loop")
+    (place.box / "by").symlink_to(".mcp.json")
+    (place.box / "CLAUDE.md").symlink_to("a")
+    (place.box / "e\u0301").symlink_to(place.ironcurtain)
+    for name, expected in (("by", "path_protected"), ("e\u0301/x", "path_protected"), ("CLAUDE.md", "contained")):
+        arguments = {"path": f"{place.box}/a", "note": f"{place.box}/{name}"}
+        assert code(place.world([], *FILES), "write", arguments) == expected, name
 
 
 def test_links_are_followed_before_dots_and_loops_are_refused(place: Place) -> None:

@@ -80,7 +80,7 @@ Fold = Callable[[str], str]
 # Names that mean something else to each process that opens them.
 _MAGIC: Final = re.compile(r"/proc/(?:[0-9]+|self|thread-self)(?:/|$)|/dev/(?:fd|stdin|stdout|stderr)(?:/|$)")
 # What a program may take for a choice of one character: `[abc]`, `[]x]`, `[[:alpha:]]`.
-_GROUP: Final = re.compile(r"(\[[!^]?\]?(?:\[[:=.].*?[:=.]\]|[^\]])*\])")
+_GROUP: Final = re.compile(r"(\[[!^]?(?:\]|\[[:=.].*?[:=.]\]|[^\]])(?:\[[:=.].*?[:=.]\]|[^\]])*\])")
 _MAGIC_NAMES: Final = tuple(("proc", name) for name in ("self", "thread-self")) + tuple(
     ("dev", name) for name in ("fd", "stdin", "stdout", "stderr")
 )

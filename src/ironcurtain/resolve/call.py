@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from ironcurtain.errors import Refusal, quote
@@ -36,8 +36,19 @@ MAX_ROLE_VALUES: Final = 1_000  # values of roles in one call, and stray strings
 _LOCATED: Final = (Category.PATH, Category.URL)
 _STRAY_STARTS: Final = ("/", ".", "~/")
 _FILE_URL: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*:)*?file:", re.IGNORECASE)
+_NEGATIVE: Final = re.compile(r"-[0-9]+(?:\.[0-9]+)?")
 _AUTHORITY: Final = re.compile(r"//[^/]*")
-_V = TypeVar("_V", bound=Value)
+_FORMS: Final = (
+    Category.PATH,
+    Category.URL,
+    Category.PARTY,
+    COMMAND,
+    Category.PLACE,
+    Category.OTHER,
+    Category.CARRIED,
+    Category.NONE,
+)
+"""Whose form is sent, where an argument has roles of several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +67,13 @@ class CallResolver:
         """
         remembering = replace(self, paths=replace(self.paths, looks=Remembered(self.paths.looks)))
         base = self.path_base.get(call.server)
-        canonical = _Work(remembering, base).call(call, tool, arguments)
-        if canonical.arguments == arguments:
+        work = _Work(remembering, base)
+        canonical = work.call(call, tool, arguments)
+        if canonical.arguments == arguments and work.settled:
             return canonical
-        sent = _Work(remembering, base).call(call, tool, canonical.arguments)
-        if sent.arguments != canonical.arguments or _meaning(sent) != _meaning(canonical):
+        work = _Work(remembering, base)
+        sent = work.call(call, tool, canonical.arguments)
+        if sent.arguments != canonical.arguments or _meaning(sent) != _meaning(canonical) or not work.settled:
             raise Refusal(
                 "value_unstable",
                 f"the call would mean something else once it is sent: {quote(canonical.arguments)}",
@@ -79,6 +92,8 @@ class _Work:
     leaves: dict[str, list[Value]] = field(default_factory=dict)
     strays: list[Stray] = field(default_factory=list)
     steps: Steps = field(default_factory=Steps)
+    settled: bool = True
+    """Every value is in the same form for each of its roles."""
 
     def call(self, call: ToolCall, tool: Tool, arguments: Arguments) -> CanonicalCall:
         """The whole call."""
@@ -132,9 +147,10 @@ class _Work:
 
     def _absent(self, shape: Shape, siblings: Mapping[str, Json], *, present: bool) -> None:
         """Nothing stands at a leaf, or where leaves would be: does the server pick something?"""
-        for mode in _in_force(shape.modes, siblings):
-            if mode.absent_unknown or shape.defaulted or (present and shape.required):
-                self._add(shape.leaf, mode.roles, UNKNOWN)
+        modes = _in_force(shape.modes, siblings)
+        unknown = [mode for mode in modes if mode.absent_unknown or shape.defaulted or (present and shape.required)]
+        if unknown:
+            self._add(shape.leaf, tuple(dict.fromkeys(role for mode in unknown for role in mode.roles)), (UNKNOWN,))
         for below in (*shape.members.values(), *((shape.elements,) if shape.elements else ())):
             self._absent(below, {}, present=present)
 
@@ -144,7 +160,7 @@ class _Work:
         if not _is_empty(value):
             return self._value(shape, roles, value, siblings)
         if isinstance(value, str) and any(category(role) in _LOCATED for role in roles):
-            self._add(shape.leaf, roles, UNKNOWN)  # "" may mean the current directory
+            self._add(shape.leaf, roles, (UNKNOWN,))  # "" may mean the current directory
         else:
             self._absent(shape, siblings, present=True)
         return value
@@ -164,56 +180,75 @@ class _Work:
         return value if value is None else self._scalar(shape.leaf, roles, value)
 
     def _scalar(self, leaf: str, roles: tuple[Role, ...], value: str | float) -> Json:
+        """One value. Each of its roles has it in the form of its own category; the first of these forms is sent."""
         active = _meant(roles, value)
         kinds = {category(role) for role in active}
         if not isinstance(value, str):
             if not kinds.isdisjoint(_LOCATED):
                 raise Refusal("value_type", f"{leaf}: a number or flag where a path or URL is expected")
-            self._add(leaf, active, value)
+            self._add(leaf, active, (value,))
             return value
         _require_no_flag(leaf, active, kinds, value)
-        if Category.PATH in kinds:
-            return self._add(leaf, active, self.resolver.paths.resolve(value, self.base, self.steps)).text
-        self._stray(leaf, value)
-        if "\0" in value and kinds - {Category.CARRIED, Category.NONE}:
+        if Category.PATH not in kinds:
+            self._stray(leaf, value)
+        if "\0" in value and kinds - {Category.PATH, Category.CARRIED, Category.NONE}:
             raise Refusal("value_spelling", f"{leaf}: a NUL character")
-        if Category.URL in kinds:
-            return self._add(leaf, active, resolve_url(value, self.resolver.lookup)).text
         if Category.PLACE in kinds or any(category(role) is Category.OTHER and role != COMMAND for role in active):
             require_visible(value, "value_spelling", leaf)
             if hides(value):
                 raise Refusal("value_spelling", f"{leaf}: an invisible character: {quote(value)}")
-        if Category.PLACE in kinds and not isinstance(place := resolve_place(value, self.resolver.lookup), str):
-            return self._add(leaf, active, place).text
-        if Category.PARTY in kinds:
-            return self._parties(leaf, active, value)
-        if COMMAND in active:
-            for word in words_of(value):
-                self._stray(leaf, word)
-            return self._add(leaf, active, resolve_command(value)).text
-        if kinds & {Category.PLACE, Category.OTHER}:
-            value = value.strip()
-        return self._add(leaf, active, value)
+        sent: str | None = None
+        for form in _FORMS:
+            mine = tuple(
+                role for role in active if form in (role, category(role)) and (form == role or role != COMMAND)
+            )
+            if mine:
+                values, text = self._formed(form, leaf, mine, value)
+                self._add(leaf, mine, values, shown=sent is None)
+                self.settled = self.settled and sent in (None, text)
+                sent = text if sent is None else sent
+        return sent
 
-    def _parties(self, leaf: str, roles: tuple[Role, ...], text: str) -> str:
+    def _formed(
+        self, form: Category | Role, leaf: str, roles: tuple[Role, ...], text: str
+    ) -> tuple[tuple[Value, ...], str]:
+        """The values that a string has in one form, and the string as it is sent in this form."""
+        lookup = self.resolver.lookup
+        if form is Category.PARTY:
+            return self._parties(leaf, roles, text)
+        if form is Category.PATH:
+            one: Value = self.resolver.paths.resolve(text, self.base, self.steps)
+        elif form is Category.URL:
+            one = resolve_url(text, lookup)
+        elif form is Category.PLACE:
+            one = resolve_place(text, lookup)
+        elif form == COMMAND:
+            for word in words_of(text):
+                self._stray(leaf, word)
+            one = resolve_command(text)
+        else:
+            one = text.strip() if form is Category.OTHER else text
+        return (one,), str(one)
+
+    def _parties(self, leaf: str, roles: tuple[Role, ...], text: str) -> tuple[tuple[Value, ...], str]:
         parties = resolve_parties(text)
         if isinstance(parties, Opaque):
-            return self._add(leaf, roles, parties).text
+            return (parties,), text
         if not parties:  # separators only: who is addressed is the server's to say
-            self._add(leaf, roles, UNKNOWN)
-            return text
+            return (UNKNOWN,), text
         for party in parties:
             self._stray(leaf, party.text)
             _require_no_flag(leaf, roles, {Category.PARTY}, party.text)
-            self._add(leaf, roles, party)
-        return ", ".join(party.text for party in parties)
+        return parties, ", ".join(party.text for party in parties)
 
-    def _add(self, leaf: str, roles: tuple[Role, ...], value: _V) -> _V:
-        if len(self.values) + len(roles) > MAX_ROLE_VALUES:
+    def _add(self, leaf: str, roles: tuple[Role, ...], values: tuple[Value, ...], *, shown: bool = True) -> None:
+        """Note values of roles; `shown` are those that a condition on the argument itself looks at."""
+        if len(self.values) + len(roles) * len(values) > MAX_ROLE_VALUES:
             raise Refusal("value_count", f"more than {MAX_ROLE_VALUES} values in one call", "ask for fewer at once")
-        self.leaves.setdefault(leaf, []).append(value)
-        self.values.extend(RoleValue(role, leaf, value) for role in roles if role != NONE)
-        return value
+        if shown:
+            self.leaves.setdefault(leaf, []).extend(values)
+        for value in values:
+            self.values.extend(RoleValue(role, leaf, value) for role in roles if role != NONE)
 
     def _stray(self, leaf: str, text: str) -> None:
         """Note a string that looks like a path though its argument is none, and everywhere it may lead."""
@@ -250,6 +285,7 @@ def _readings(text: str) -> list[str]:
     if scheme := _FILE_URL.match(text):
         local = re.sub(r"[\t\r\n]", "", text[scheme.end() :]).replace("\\", "/")
         plain = unquote(re.split(r"[?#]", _AUTHORITY.sub("", local, count=1) if local.startswith("//") else local)[0])
+        plain = plain.replace("\\", "/")
         found += [plain, "/" + plain.lstrip("/")]
     return list(dict.fromkeys(form for reading in found for form in (reading, before_blanks(reading))))
 
@@ -291,9 +327,5 @@ def _require_no_flag(leaf: str, roles: tuple[Role, ...], kinds: set[Category], v
     positional = IDENTIFIER in roles or any(
         category(role) not in (Category.CARRIED, Category.NONE) and role != COMMAND for role in roles
     )
-    if positional and not (kinds.isdisjoint(_LOCATED) and _is_number(value)):
+    if positional and not (kinds.isdisjoint(_LOCATED) and _NEGATIVE.fullmatch(value.strip())):
         raise Refusal("value_flag", f"{leaf}: a value that a program may take for an option: {quote(value)}")
-
-
-def _is_number(text: str) -> bool:
-    return text.startswith("-") and text[1:].isascii() and text[1:].isdigit()

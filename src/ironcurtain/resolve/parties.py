@@ -25,7 +25,7 @@ def resolve_parties(text: str) -> tuple[Party, ...] | Opaque:
     """The parties a string names, or the string itself where it cannot be read as a list of them."""
     try:
         require_visible(text, "", "")
-        return tuple(_party(piece) for piece in _split(text) if piece)
+        return tuple(_party(piece) for piece in _split(text) if piece.strip())
     except (Refusal, ValueError):
         return Opaque(text)
 
@@ -34,17 +34,17 @@ def _split(text: str) -> list[str]:
     """Cut at commas and semicolons that stand outside quotes."""
     if len(text) > MAX_TEXT or text.count('"') % 2:
         raise ValueError(text)
-    pieces = [piece.strip() for piece in _ENTRY.findall(text)]
+    pieces = _ENTRY.findall(text)
     if text.count(",") + text.count(";") >= MAX_PARTIES or any(len(piece) > MAX_ENTRY for piece in pieces):
         raise ValueError(text)
     return pieces
 
 
 def _party(piece: str) -> Party:
-    bare, named = _address_of(piece)
-    if not bare or _FORBIDDEN & set(bare) or "=?" in bare or hides(piece):
+    if unicodedata.normalize("NFKC", piece) != piece or hides(piece):
         raise ValueError(piece)
-    if unicodedata.normalize("NFKC", bare) != bare:
+    bare, named = _address_of(piece.strip())
+    if not bare or _FORBIDDEN & set(bare) or "=?" in bare:
         raise ValueError(piece)
     local, at, domain = bare.rpartition("@")
     if not at or not local:  # a name, an id, a @handle

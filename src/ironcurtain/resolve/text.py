@@ -33,7 +33,9 @@ def before_blanks(text: str) -> str:
 
 
 def _is_blank(char: str) -> bool:
-    return char <= " " or (char > "~" and (char.isspace() or unicodedata.category(char) in ("Cc", "Cf")))
+    if char <= "~":
+        return char <= " "
+    return char.isspace() or char in _HIDDEN or unicodedata.category(char) in ("Cc", "Cf")
 
 
 def require_visible(text: str, code: str, what: str) -> None:

@@ -84,6 +84,10 @@ def admit(definition: Mapping[str, Json]) -> Schema:
         if known is not None:
             leaf = Leaf(leaf.name, leaf.required or known.required, leaf.defaulted or known.defaulted)  # noqa: PLW2901
         leaves[leaf.name] = leaf
+    with_default = tuple(name for name, leaf in leaves.items() if leaf.defaulted)
+    below = {name for name in leaves for above in with_default if name.startswith((f"{above}.", f"{above}[]"))}
+    for name in below:  # also where the default and what it is for stand in different branches
+        leaves[name] = Leaf(name, leaves[name].required, defaulted=True)
     return Schema(leaves, defaults, validator)
 
 
@@ -162,13 +166,13 @@ def _leaves(
     found = False
     variants = list(_possible(root, node))
     defaulted = defaulted or any(variant.get("default") is not None for variant in variants)
+    needed = {name for variant in variants for name in _names(variant.get("required"))}
     for variant in variants:
         properties = variant.get("properties")
         if isinstance(properties, dict) and properties:
             found = True
-            needed = variant.get("required")
             for name, child in properties.items():
-                must = required and isinstance(needed, list) and name in needed
+                must = required and name in needed
                 below_it = f"{prefix}.{name}" if prefix else name
                 yield from _leaves(root, child, below_it, required=must, defaulted=defaulted)
         elif prefix and (elements := _elements(variant)):
@@ -184,6 +188,10 @@ def _leaves(
             yield Leaf(prefix, required, defaulted)
     if prefix and not found:
         yield Leaf(prefix, required, defaulted)
+
+
+def _names(value: Json) -> list[str]:
+    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
 
 
 def _elements(variant: Mapping[str, Json]) -> list[Json]:

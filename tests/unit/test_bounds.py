@@ -40,7 +40,9 @@ def test_patterns_at_the_edge_of_the_dialect() -> None:
     assert matches(r"[\d]", "5")
     assert matches("a{0000002}", "aa")
     assert matches("a{00001,3}", "aaa")
-    assert matches("a{0001,003}", "aaa")  # nine characters between the braces
+    assert matches("a{00001,003}", "aaa")  # nine characters between the braces
+    assert matches(r"[\+-a]", "0")
+    assert not matches(r"[\+-a]", "b")
 
 
 @pytest.mark.parametrize("char", ["a", "b", "\U0001f600"])

@@ -289,12 +289,8 @@ class _Parser:
         mark = self._take()
         if mark == "{":
             bounds, closed, self.rest = self.rest.partition("}")
-            atom = _Repeat(atom, *_bounds(bounds if closed else ""))
-        else:
-            atom = _Repeat(atom, 1 if mark == "+" else 0, 1 if mark == "?" else None)
-        if self.rest and self.rest[0] in _REPEATS:
-            raise PatternError("a repetition of a repetition; put it in brackets")
-        return atom
+            return _Repeat(atom, *_bounds(bounds if closed else ""))
+        return _Repeat(atom, 1 if mark == "+" else 0, 1 if mark == "?" else None)
 
 
 def _bounds(text: str) -> tuple[int, int | None]:

@@ -71,6 +71,11 @@ def test_where_protection_begins_and_ends(path: str, covered: bool, ancestor: bo
     assert (standing.covered, standing.ancestor) == (covered, ancestor)
 
 
+def test_an_exception_that_is_itself_protected_is_none() -> None:
+    assert Protected.of(("/h/x",), ("/h/x",), fold).standing("/h/x/y").covered
+    assert not Protected.of(("/h",), ("/h/x",), fold).standing("/h/x/y").covered
+
+
 @pytest.mark.parametrize(
     ("path", "magic", "steering", "asking"),
     [

@@ -8,7 +8,9 @@ import pytest
 
 from ironcurtain.engine.pattern import PatternError, compile_pattern
 from ironcurtain.engine.protected import Protected
+from ironcurtain.engine.rules import stricter
 from ironcurtain.errors import Refusal
+from ironcurtain.model.decision import Outcome, Verdict
 from ironcurtain.model.resolved import Opaque
 from ironcurtain.resolve.hosts import resolve_host
 from ironcurtain.resolve.parties import MAX_ENTRY, MAX_TEXT, resolve_parties
@@ -236,3 +238,9 @@ def test_ascii_folds_by_case_alone() -> None:
 
 def test_a_plain_reading_is_asked_nothing_twice(place: Place) -> None:
     assert decide(place.load([], FILE_TOOLS), call("read", {"path": "a"})).code == "contained"
+
+
+def test_of_equal_verdicts_the_first_stays() -> None:
+    first, second = (Verdict(Outcome.ESCALATE, code, code) for code in ("first", "second"))
+    assert stricter(first, second) is first
+    assert stricter(first, Verdict(Outcome.DENY, "no", "no")).code == "no"

@@ -231,6 +231,40 @@ def test_a_name_that_is_too_long(name: str) -> None:
         PathResolver("/").resolve(f"/{name}", None)
 
 
+def test_bytes_count_before_anything_is_left_out() -> None:
+    for text in ("/a/.." * 900, "/\u65e5/.." * 600):
+        with pytest.raises(Refusal):
+            PathResolver("/").resolve(text, None)
+    assert PathResolver("/").resolve("/\u65e5/.." * 500, None).text == "/"
+
+
+@pytest.mark.parametrize("items", [[None], [""], ["x"], [["x"]], [[None]]])
+def test_only_objects_stand_where_objects_belong(place: Place, items: list[Any]) -> None:
+    inner: dict[str, Any] = {"items": {"properties": {"path": {}}}}
+    flat = {"name": "t", "inputSchema": {"properties": {"m": inner}}}
+    nested = {"name": "t", "inputSchema": {"properties": {"m": {"items": inner}}}}
+    for leaf, definition in (("m[].path", flat), ("m[][].path", nested)):
+        loaded = place.load(ALL, [tool("t", {leaf: ["read-path"]}, definition=definition)])
+        empty = leaf == "m[][].path" and items in ([None], [""])
+        assert decide(loaded, call("t", {"m": items})).code == ("rule_allow" if empty else "argument_unknown")
+
+
+@pytest.mark.parametrize("name", ["metadata", "localhost", "10.0.0.1"])
+def test_a_plain_name_is_no_host(place: Place, name: str) -> None:
+    loaded = place.load(ALL, [tool("t", {"x": ["channel"]})])
+    assert decide(loaded, call("t", {"x": name})).code == "rule_allow"
+    assert decide(loaded, call("t", {"x": "@metadata"})).code == "host_metadata"
+
+
+@pytest.mark.parametrize(
+    ("text", "covered"),
+    [("\u65e5{home}/.ironcurtain/p", False), ("\u3164{home}/.ironcurtain/p", True), ("\x7f{home}/.ironcurtain/p", True), ("file:", False), ("~x{home}", False)],
+)  # fmt: skip
+def test_what_counts_as_a_blank(place: Place, text: str, covered: bool) -> None:
+    loaded = place.load(ALL, [tool("t", {"x": ["none"]})])
+    assert (decide(loaded, call("t", {"x": place.fill(text)})).code == "path_protected") is covered
+
+
 def test_ascii_folds_by_case_alone() -> None:
     assert fold("A[b]C") == "a[b]c"
     assert fold("\u0130x") == fold("ix")

@@ -281,7 +281,7 @@ def _meaning(call: CanonicalCall) -> list[tuple[Role, str, type, str]]:
 
 def _readings(text: str) -> list[str]:
     """The ways in which a program may read the string as a path."""
-    found = [text, *(text.partition(char)[0] for char in "\0\n\r" if char in text)]
+    found = [text, *(text.partition(char)[0] for char in "\0\n\r")]
     if scheme := _FILE_URL.match(text):
         local = re.sub(r"[\t\r\n]", "", text[scheme.end() :]).replace("\\", "/")
         plain = unquote(re.split(r"[?#]", _AUTHORITY.sub("", local, count=1) if local.startswith("//") else local)[0])

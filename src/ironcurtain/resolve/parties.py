@@ -63,7 +63,7 @@ def _address_of(piece: str) -> tuple[str, bool]:
         return piece, False
     name, opening, bare = piece[:-1].rpartition("<")
     name = name.strip()
-    quoted = len(name) > 1 and name.startswith('"') and name.endswith('"') and '"' not in name[1:-1]
+    quoted = name.startswith('"') and name.endswith('"') and '"' not in name[1:-1]
     if not opening or set("<>\\") & set(name) or (not quoted and set('"@') & set(name)):
         raise ValueError(piece)
     return bare.strip(), True

@@ -29,8 +29,8 @@ def resolve_place(text: str, lookup: Lookup | None = None) -> CanonicalUrl | Rem
             "value_spelling", f"a place that programs read differently: {quote(text)}", "write https://host/path"
         )
     first, *rest = _HOST_ENDS.split(text, maxsplit=1)
-    user, at, host = first.rpartition("@")
-    if not rest and not (at and user):
+    _, at, host = first.rpartition("@")
+    if not rest and not at:
         return text
     try:
         address = resolve_host(host)

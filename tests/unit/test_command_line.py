@@ -845,6 +845,8 @@ def start(place: Place, *arguments: str | Path) -> subprocess.Popen[bytes]:
         stderr=subprocess.PIPE,
         env=environment(place),
         bufsize=0,
+        # Whoever runs the tests in the background may ignore interrupts, and a child would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
     )
 
 

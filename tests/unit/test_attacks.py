@@ -744,3 +744,9 @@ def test_a_reason_is_one_plain_line(place: Place, hostile: str) -> None:
         assert reason.isprintable(), reason
         assert "\u202e" not in reason
         assert len(reason) < 1_000
+
+
+@pytest.mark.parametrize("blank", ["\u00a0", "\u2003", "\u3000", " "])
+def test_a_url_holds_no_blank_of_any_script(place: Place, blank: str) -> None:
+    loaded = place.load(BLANKET, [tool("t", {"u": ["fetch-url"]})])
+    assert decide(loaded, call("t", {"u": f"https://x.example/{blank}"})).code == "url_spelling"

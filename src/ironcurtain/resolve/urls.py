@@ -19,6 +19,7 @@ _DEFAULT_PORT: Final = {"http": "80", "https": "443"}
 _URL: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?://(?P<authority>[^/?#]*))?(?P<rest>.*)", re.DOTALL)
 _AUTHORITY: Final = re.compile(r"(?P<host>\[[^\[\]]*\]|[^:\[\]]+)(?::(?P<port>[0-9]{1,5}))?")
 _BARE: Final = re.compile(r"(?P<host>[^:/?#@\[\]]+|\[[0-9A-Fa-f:.]+\])(?P<port>:[0-9]{1,5})?")
+_NOT_IN_A_URL: Final = re.compile(r"[\s\\]")
 _HAS_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _UNRESERVED: Final = re.compile(r"%(4[1-9A-Fa-f]|5[0-9Aa]|6[1-9A-Fa-f]|7[0-9Aa]|3[0-9]|2[DdEe]|5[Ff]|7[Ee])")
 _ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})|%[0-9A-Fa-f]{2}")
@@ -34,7 +35,7 @@ def looks_like_url(text: str) -> bool:
 def resolve_url(text: str, lookup: Lookup | None = None) -> CanonicalUrl:
     """The canonical form of an absolute http or https URL, or of a bare host with an optional port."""
     require_visible(text, "url_spelling", "the URL")
-    if len(text) > MAX_URL or " " in text or "\\" in text:
+    if len(text) > MAX_URL or _NOT_IN_A_URL.search(text):
         raise Refusal("url_spelling", f"a space, a backslash or more than {MAX_URL} characters: {quote(text)}")
     if _is_bare(text):
         return _assemble("", text, "", lookup)

@@ -662,7 +662,7 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
         has_children = any(other[: len(place)] == place and other != place for other in all_leaves)
         by_leaf[leaf] = []
         for found, parent, position in occurrences(arguments, place, arguments):
-            roles = roles_in_force(modes_of(annotation), parent)
+            roles = roles_in_force(modes_of(annotation), parent_as_sent(tool, leaf, parent))
             for item, at in positions(found, position):
                 if has_children and isinstance(item, dict) and item:
                     continue  # "string or object": the children speak for the object
@@ -803,6 +803,21 @@ def roles_in_force(modes: list[Table], parent: Any) -> dict[str, bool]:
         for role in mode["roles"]:
             roles[role] = roles.get(role, False) or mode.get("absent", "unknown") == "unknown"
     return roles
+
+
+def parent_as_sent(tool: Table, leaf: str, parent: Any) -> Any:
+    """ "What counts is the sibling's value as it is sent": of those that may stand in a `when`, other roles are trimmed."""
+    if not isinstance(parent, dict):
+        return parent
+    sent = dict(parent)
+    beside = tokens(leaf)[:-1]
+    for other, annotation in tool["args"].items():
+        place = tokens(other)
+        if place[:-1] == beside and isinstance(parent.get(place[-1]), str):
+            role = leading_role(roles_in_force(modes_of(annotation), parent))
+            if role not in PATH_ROLES | URL_ROLES | PARTY_ROLES | PLACE_ROLES | CARRIED_ROLES | {"command", "none"}:
+                sent[place[-1]] = parent[place[-1]].strip()
+    return sent
 
 
 def when_holds(when: Table, parent: Any) -> bool:

@@ -635,7 +635,12 @@ def test_the_form_that_is_sent_decides_no_other_mode(place: Place) -> None:
     assert decision(world, "t", {"path": path, "op": "list"}) == "allow"
     assert decision(world, "t", {"path": path, "op": " other "}) == "allow"  # all modes, both times
     for blank in (" list", "list ", "\u3000delete"):
-        assert code(world, "t", {"path": path, "op": blank}) == "value_unstable"
+        assert code(world, "t", {"path": path, "op": blank}) == "rule_allow"
+    deny = rule("no", "deny", roles=["delete-path"], values={"role:delete-path": {"matches": ".*"}})
+    strict = place.world([deny, *OPEN], tool("t", {"path": modes, "op": ["account"]}))
+    assert decision(strict, "t", {"path": path, "op": " list"}) == "allow"
+    for blank in (" delete", "delete\u3000", "other"):
+        assert decision(strict, "t", {"path": path, "op": blank}) == "deny"
     nowhere = tool("t", {"n": [{"roles": ["none"], "when": {"op": "x"}}], "op": ["account"]})
     assert decision(place.world(OPEN, nowhere), "t", {"n": "y", "op": " x "}) == "allow"
 

@@ -111,13 +111,14 @@ class _Work:
     def members(self, shape: Shape, value: dict[str, Json]) -> dict[str, Json]:
         """An object whose members are annotated one by one."""
         canonical: dict[str, Json] = {}
+        siblings = {name: _as_sent(shape.members.get(name), member, value) for name, member in value.items()}
         for name, member in value.items():
             if name not in shape.members:
                 raise _unknown(f"{shape.leaf}.{name}" if shape.leaf else name)
-            canonical[name] = self._member(shape.members[name], member, value)
+            canonical[name] = self._member(shape.members[name], member, siblings)
         for name, missing in shape.members.items():
             if name not in value:
-                self._absent(missing, value, present=False)
+                self._absent(missing, siblings, present=False)
         return canonical
 
     def _member(self, shape: Shape, value: Json, siblings: Mapping[str, Json]) -> Json:
@@ -299,9 +300,20 @@ def _unknown(leaf: str) -> Refusal:
 
 
 def _in_force(modes: tuple[Mode, ...], siblings: Mapping[str, Json]) -> tuple[Mode, ...]:
-    """The modes whose siblings are as they say; all of them if there is none."""
+    """The modes whose siblings are as they say, and those that ask for none; all of them if no sibling is."""
+    if len(modes) == 1:
+        return modes
     held = tuple(mode for mode in modes if all(_is_one_of(siblings.get(name), allowed) for name, allowed in mode.when))
-    return held or modes
+    return held if any(mode.when for mode in held) else modes
+
+
+def _as_sent(shape: Shape | None, value: Json, siblings: Mapping[str, Json]) -> Json:
+    """The value of an argument that may select a mode, in the form in which it is sent."""
+    if not isinstance(value, str) or shape is None:
+        return value
+    roles = {role for mode in _in_force(shape.modes, siblings) for role in mode.roles}
+    rewritten = COMMAND not in roles and any(category(role) is Category.OTHER for role in roles)
+    return value.strip() if rewritten else value
 
 
 def _is_one_of(value: Json, allowed: frozenset[tuple[type, object]]) -> bool:

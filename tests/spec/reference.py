@@ -864,10 +864,10 @@ def read_item(world: World, server: str, role: str, item: Any, empty_is_unknown:
         # "An empty string that is present in a path or url role is always unknown."
         always = isinstance(item, str) and role in PATH_ROLES | URL_ROLES
         return [Value(role, None, "unknown")] if always or empty_is_unknown else []
-    if role == "none":
-        return [Value(role, item)]
     if isinstance(item, dict):
         return read_object(world, server, role, item, empty_is_unknown)
+    if role == "none":
+        return [Value(role, item)]
     if not isinstance(item, str):
         if role in PATH_ROLES | URL_ROLES:
             raise Refused("resolve", "value_type")

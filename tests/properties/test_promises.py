@@ -148,8 +148,10 @@ def test_one_more_value_never_turns_a_deny_or_an_escalate_into_an_allow(
     furnished: Place, world: generate.World, data: st.DataObject
 ) -> None:
     scene = Scene(furnished, world)
-    # A lower bound in an allow ("at least two approvers") is the one condition that more values can satisfy.
-    assume(not any("minItems" in json.dumps(rule["if"]) for rule in scene.chain if rule["then"] == "allow"))
+    # A lower bound in an allow ("at least two approvers") is the one condition that more values can satisfy, and an
+    # upper bound in a deny or escalate ("no call with a single one") the one that they can leave behind.
+    bound = {"allow": "minItems", "deny": "maxItems", "escalate": "maxItems"}
+    assume(not any(bound[rule["then"]] in json.dumps(rule["if"]) for rule in scene.chain))
     loaded = scene.load()
     for request in scene.requests:
         tool = loaded.policy.tools[request["serverName"], request["toolName"]]

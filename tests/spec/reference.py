@@ -1069,7 +1069,7 @@ def has_other_names(path: str) -> bool:
 
 def canonical_url(text: str) -> str:
     """http or https with a canonical host, no dot segments, no default port; or a bare host with or without a port."""
-    if any(char.isspace() or is_control(char) or char == "\\" for char in text):
+    if any(char.isspace() or is_control(char) or is_invisible(char) or char == "\\" for char in text):
         raise Refused("resolve", "url_spelling")
     bare = re.fullmatch(r"(\[[^\]]*\]|localhost|[^/?#@:\[\]]*\.[^/?#@:\[\]]+)(:[0-9]*)?|[^/?#@:\[\]]+", text)
     full = re.fullmatch(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^?#]*)(.*)", text)

@@ -746,7 +746,8 @@ def test_a_reason_is_one_plain_line(place: Place, hostile: str) -> None:
         assert len(reason) < 1_000
 
 
-@pytest.mark.parametrize("blank", ["\u00a0", "\u2003", "\u3000", " "])
+@pytest.mark.parametrize("blank", ["\u00a0", "\u2003", "\u3000", " ", "\u3164", "\u200b"])
 def test_a_url_holds_no_blank_of_any_script(place: Place, blank: str) -> None:
     loaded = place.load(BLANKET, [tool("t", {"u": ["fetch-url"]})])
-    assert decide(loaded, call("t", {"u": f"https://x.example/{blank}"})).code == "url_spelling"
+    for url in (f"https://x.example/{blank}", f"{blank}x.example", f"https://x{blank}.example/"):
+        assert decide(loaded, call("t", {"u": url})).code == "url_spelling"

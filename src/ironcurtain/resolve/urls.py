@@ -9,7 +9,7 @@ from urllib.parse import quote as percent
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.model.resolved import CanonicalUrl, mint_url
 from ironcurtain.resolve.hosts import Lookup, resolve_host
-from ironcurtain.resolve.text import require_visible
+from ironcurtain.resolve.text import hides, require_visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,8 +35,8 @@ def looks_like_url(text: str) -> bool:
 def resolve_url(text: str, lookup: Lookup | None = None) -> CanonicalUrl:
     """The canonical form of an absolute http or https URL, or of a bare host with an optional port."""
     require_visible(text, "url_spelling", "the URL")
-    if len(text) > MAX_URL or _NOT_IN_A_URL.search(text):
-        raise Refusal("url_spelling", f"a space, a backslash or more than {MAX_URL} characters: {quote(text)}")
+    if len(text) > MAX_URL or _NOT_IN_A_URL.search(text) or hides(text):
+        raise Refusal("url_spelling", f"a blank, a backslash, an invisible character or too long: {quote(text)}")
     if _is_bare(text):
         return _assemble("", text, "", lookup)
     parts = _URL.fullmatch(text)

@@ -38,7 +38,7 @@ def call_from(value: Json) -> ToolCall:
         server=_name(value, "serverName"),
         tool=_name(value, "toolName"),
         arguments=arguments,
-        principal=_principal(value.get("principal", {})),
+        principal=principal_from(value.get("principal", {})),
         task=task if "task" in value else None,
     )
 
@@ -50,7 +50,8 @@ def _name(value: dict[str, Json], member: str) -> str:
     return name
 
 
-def _principal(value: Json) -> Principal:
+def principal_from(value: Json) -> Principal:
+    """Read a principal."""
     if not isinstance(value, dict):
         raise Refusal("call_malformed", "principal must be an object")
     if unknown := sorted(value.keys() - _PRINCIPAL):

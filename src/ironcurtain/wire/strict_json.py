@@ -28,6 +28,10 @@ _INVISIBLE: Final = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u31
 
 def loads(data: bytes, limits: Limits = MESSAGE) -> Json:
     """Read one JSON value from UTF-8 bytes, strictly."""
+    return _loads(data, limits, _DECODER)
+
+
+def _loads(data: bytes, limits: Limits, decoder: json.JSONDecoder) -> Json:
     if len(data) > limits.size:
         raise Refusal("json_too_large", f"more than {limits.size} bytes")
     if data.startswith(b"\xef\xbb\xbf"):
@@ -38,11 +42,18 @@ def loads(data: bytes, limits: Limits = MESSAGE) -> Json:
         raise Refusal("json_encoding", f"not UTF-8 at byte {error.start}", "send plain UTF-8") from None
     _bound(text, limits)
     try:
-        value: Json = _DECODER.decode(text)
+        value: Json = decoder.decode(text)
     except json.JSONDecodeError as error:
         raise Refusal("json_syntax", f"not JSON: {error.msg.lower()} at character {error.pos}") from None
+    except ValueError as error:  # an integer of thousands of digits
+        raise Refusal("json_number", str(error)) from None
     _check_strings(value)
     return value
+
+
+def loads_foreign(data: bytes, limits: Limits) -> Json:
+    """Read what a server answered: bounded and unambiguous, but with every number and key as the server wrote them."""
+    return _loads(data, limits, _FOREIGN)
 
 
 def canonical(value: Json) -> bytes:
@@ -95,9 +106,7 @@ def _integer(text: str) -> int:
 
 
 def _number(text: str) -> int | float:
-    number = float(text)
-    if number in (float("inf"), float("-inf")):
-        raise Refusal("json_number", f"a number too large to hold: {quote(text[:24])}")
+    number = _finite(text)
     # One value, one form: 1.0 and 1e0 are 1, whoever reads them.
     return int(number) if number.is_integer() and -MAX_INTEGER - 1 <= number < MAX_INTEGER else number
 
@@ -109,6 +118,23 @@ def _constant(name: str) -> NoReturn:
 _DECODER: Final = json.JSONDecoder(
     object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_constant
 )
+
+
+def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise Refusal("json_duplicate_key", "a key stands twice")
+    return members
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise Refusal("json_number", f"a number too large to hold: {quote(text[:24])}")
+    return number
+
+
+_FOREIGN: Final = json.JSONDecoder(object_pairs_hook=_once, parse_float=_finite, parse_constant=_constant)
 
 
 def _check_strings(value: Json) -> None:

@@ -1,0 +1,68 @@
+"""One record, one line: sealed with its own digest and the digest of the one before.
+
+The digest member stands last and is not covered by itself; everything before it is the canonical encoding, byte for
+byte, so that a record has exactly one spelling.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.errors import Refusal
+from ironcurtain.wire import strict_json
+from ironcurtain.wire.limits import Limits
+
+if TYPE_CHECKING:
+    from ironcurtain.model.call import Json
+
+GENESIS: Final = "sha256:" + "0" * 64
+RECORD: Final = Limits(size=8 * 1024 * 1024, depth=48, values=400_000)  # a call at its limits, with what is said of it
+_SEAL: Final = ',"digest":"sha256:'
+_SEAL_SIZE: Final = len(_SEAL) + 64 + len('"}')
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The last record of a chain."""
+
+    seq: int = 0
+    digest: str = GENESIS
+
+
+class BadRecordError(Exception):
+    """A line that is no record, or not the next one."""
+
+
+def seal(fields: dict[str, Json], head: Head) -> tuple[bytes, Head]:
+    """The next line of the chain, without its line break, and the new head."""
+    body = strict_json.canonical({**fields, "seq": head.seq + 1, "prev": head.digest})
+    digest = hashlib.sha256(body).hexdigest()
+    return body[:-1] + f'{_SEAL}{digest}"}}'.encode(), Head(head.seq + 1, f"sha256:{digest}")
+
+
+def unseal(line: bytes) -> tuple[dict[str, Json], Head]:
+    """The record in a line and the head it makes, if the line is exactly what `seal` would have written."""
+    body, seal_ = line[:-_SEAL_SIZE] + b"}", line[-_SEAL_SIZE:]
+    digest = hashlib.sha256(body).hexdigest()
+    if seal_ != f'{_SEAL}{digest}"}}'.encode():
+        raise BadRecordError("its digest does not fit its content")
+    try:
+        record = strict_json.loads(body, RECORD)
+    except Refusal as refusal:
+        raise BadRecordError(refusal.reason) from None
+    seq = record.get("seq") if isinstance(record, dict) else None
+    if not isinstance(record, dict) or not isinstance(seq, int) or strict_json.canonical(record) != body:
+        raise BadRecordError("it is not in its one spelling")
+    return record, Head(seq, f"sha256:{digest}")
+
+
+def follow(line: bytes, head: Head) -> tuple[dict[str, Json], Head]:
+    """The record in a line, if it is the next one after the head."""
+    record, new = unseal(line)
+    if new.seq != head.seq + 1:
+        raise BadRecordError(f"it is number {new.seq} where {head.seq + 1} belongs")
+    if record["prev"] != head.digest:
+        raise BadRecordError("it does not follow from the record before it")
+    return record, new

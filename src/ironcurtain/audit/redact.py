@@ -1,0 +1,113 @@
+"""What a record keeps of a value: everything, except secrets and bulk.
+
+A secret is known by its value (the credentials of the home, in whatever encoding), by the name it goes under
+(`password`, `api_key`), or by its shape (`ghp_...`, a private key). It is replaced by a keyed digest: whoever holds the
+key can still ask whether two secrets were the same, nobody can read one. A string that is longer than a record should
+carry is cut, with its digest and its length. Both are listed beside the value, so that nothing inside it can pretend.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote_plus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ironcurtain.model.call import Json
+
+LONGEST: Final = 16_384  # characters of one string
+SHORTEST_SECRET: Final = 6  # characters; anything shorter would blank out words
+
+_SHAPES: Final = {
+    "private-key": r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[\s\S]{0,8000}?"
+    r"(?:-----END [A-Z ]{0,20}PRIVATE KEY-----|\Z)",
+    "aws": r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
+    "github": r"\b(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{20,255})",
+    "gitlab": r"\bglpat-[A-Za-z0-9_-]{20,255}",
+    "slack": r"\bxox[abeprs]-[A-Za-z0-9-]{10,255}",
+    "anthropic-or-openai": r"\bsk-[A-Za-z0-9_-]{16,255}",
+    "stripe": r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}",
+    "google": r"\b(?:AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,512})",
+    "jwt": r"\beyJ[A-Za-z0-9_-]{8,2048}\.eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{0,1024}",
+    "bearer": r"(?i:\b(?:bearer|basic)\s+[A-Za-z0-9+/._~=-]{16,4096})",
+    "password-in-url": r"(?<=://)[^\s/:@]{1,256}:[^\s/@]{1,256}(?=@)",
+}
+_BY_SHAPE: Final = re.compile("|".join(f"(?P<s{number}>{shape})" for number, shape in enumerate(_SHAPES.values())))
+_KINDS: Final = tuple(_SHAPES)
+_BY_NAME: Final = re.compile(
+    r"(?i)(?:^|[_\-. ])(?:pass(?:word|wd|phrase)?|secret|token|api[_-]?key|private[_-]?key|credentials?|authorization)$"
+)
+
+
+class Redactor:
+    """Replaces secrets and cuts bulk."""
+
+    def __init__(self, key: bytes, secrets: Iterable[str] = ()) -> None:
+        self._key = key
+        forms = {form for secret in secrets if len(secret) >= SHORTEST_SECRET for form in _forms(secret)}
+        # The longest first: one secret may be the beginning of another.
+        known = "|".join(map(re.escape, sorted(forms, key=len, reverse=True)))
+        self._known = re.compile(known) if known else None
+
+    def clean(self, value: Json, name: str = "") -> tuple[Json, list[Json]]:
+        """The value as a record may carry it, and what was taken out of it."""
+        taken: list[Json] = []
+        return self._clean(value, name, name, taken), taken
+
+    def text(self, text: str) -> str:
+        """A message that may quote a secret, without it."""
+        return str(self.clean(text)[0])
+
+    def _clean(self, value: Json, place: str, name: str, taken: list[Json]) -> Json:
+        if isinstance(value, dict):
+            cleaned = {}
+            for key, item in value.items():
+                shown = self._string(key, f"{place}.(key)", "", taken)
+                cleaned[shown] = self._clean(item, f"{place}.{shown}", key, taken)
+            return cleaned
+        if isinstance(value, list):
+            return [self._clean(item, f"{place}[{index}]", name, taken) for index, item in enumerate(value)]
+        return self._string(value, place, name, taken) if isinstance(value, str) else value
+
+    def _string(self, text: str, place: str, name: str, taken: list[Json]) -> str:
+        if name and text and _BY_NAME.search(_spaced(name)):
+            return self._replace(text, "by-name", place, taken)
+        if self._known:
+            text = self._known.sub(lambda found: self._replace(found.group(), "credential", place, taken), text)
+        text = _BY_SHAPE.sub(
+            lambda found: self._replace(found.group(), _KINDS[(found.lastindex or 1) - 1], place, taken), text
+        )
+        if len(text) > LONGEST:
+            digest = hashlib.sha256(text.encode()).hexdigest()
+            taken.append({"at": place, "kind": "long", "length": len(text), "sha256": digest})
+            return text[:LONGEST]
+        return text
+
+    def _replace(self, secret: str, kind: str, place: str, taken: list[Json]) -> str:
+        mark = hmac.new(self._key, secret.encode(), hashlib.sha256).hexdigest()[:32]
+        taken.append({"at": place, "kind": kind, "length": len(secret), "hmac": mark})
+        return f"[{kind} {mark[:8]}]"
+
+
+def _spaced(name: str) -> str:
+    """`accessToken` as `access_token`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+
+
+def _forms(secret: str) -> Iterable[str]:
+    """A secret as it may stand in a text: plain, percent-encoded, and in base64 at each of the three alignments."""
+    yield secret
+    yield quote_plus(secret)
+    raw = secret.encode()
+    for shift in range(3):
+        encoded = base64.b64encode(b"\0" * shift + raw).decode().rstrip("=")
+        # The first and the last characters mix with their neighbours; the middle is the secret's own.
+        middle = encoded[(0, 2, 3)[shift] : len(encoded) - (0 if (len(raw) + shift) % 3 == 0 else 1)]
+        if len(middle) >= SHORTEST_SECRET:
+            yield middle
+            yield middle.replace("+", "-").replace("/", "_")

@@ -1,0 +1,1 @@
+"""Helpers for tests of IronCurtain and of programs that embed it."""

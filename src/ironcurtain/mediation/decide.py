@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ironcurtain.engine.evaluate import drifted_tool, evaluate, unknown_tool
 from ironcurtain.engine.policy import Facts
 from ironcurtain.errors import ArtifactError, Refusal, visible
+from ironcurtain.mediation.effects import Prepared
 from ironcurtain.model.decision import Decision, Outcome, Stage, Verdict
 from ironcurtain.wire.call import read_call
 
@@ -37,16 +38,26 @@ def decide_bytes(data: bytes, loaded: Loaded, now: float) -> Judged:
 
 def decide_call(call: ToolCall, loaded: Loaded, now: float) -> Judged:
     """Decide a call that has been read."""
+    prepared = prepare(call, loaded, now)
+    if isinstance(prepared, Decision):
+        return Judged(prepared)
+    return Judged(judge(prepared), prepared.call, prepared.facts)  # (3) to (6)
+
+
+def prepare(
+    call: ToolCall, loaded: Loaded, now: float, drifted: frozenset[tuple[str, str]] = frozenset()
+) -> Prepared | Decision:
+    """Validate and resolve a call that has been read, or refuse it."""
     key = (call.server, call.tool)
     tool = loaded.policy.tools.get(key)
     if tool is None:  # (3), early: without an annotation there is nothing to validate against
-        return Judged(_structural(unknown_tool(*key)))
-    if tool.drifted:
-        return Judged(_structural(drifted_tool(*key)))
+        return _structural(unknown_tool(*key))
+    if tool.drifted or key in drifted:
+        return _structural(drifted_tool(*key))
     schema = loaded.schemas[key]
     if isinstance(schema, str):
         reason = f"the definition of {call.server}/{call.tool} cannot be used: {schema}"
-        return Judged(_structural(Verdict(Outcome.DENY, "tool_unusable", reason)))
+        return _structural(Verdict(Outcome.DENY, "tool_unusable", reason))
     stage = Stage.VALIDATE
     try:
         task = _task(call, loaded)
@@ -58,15 +69,15 @@ def decide_call(call: ToolCall, loaded: Loaded, now: float) -> Judged:
             schema.validate(canonical.arguments)  # what is sent is what must be valid
     except Refusal as refusal:
         by_code = {"task_malformed": Stage.TASK, "argument_unknown": Stage.VALIDATE}
-        return Judged(refused(by_code.get(refusal.code, stage), refusal))
-    facts = Facts(now, task)
-    decision = evaluate(canonical, loaded.policy, facts)  # (3) to (6)
-    return Judged(replace(decision, reason=_one_line(decision.reason)), canonical, facts)
+        return refused(by_code.get(refusal.code, stage), refusal)
+    return Prepared(canonical, loaded.policy, Facts(now, task), loaded.digest)
 
 
-def _one_line(reason: str) -> str:
-    """A reason as it may be shown anywhere: what it quotes can break, move or hide nothing."""
-    return reason if reason.isascii() and reason.isprintable() else visible(reason)
+def judge(prepared: Prepared) -> Decision:
+    """Steps 3 to 6 on a prepared call, with a reason that can be shown anywhere."""
+    decision = evaluate(prepared.call, prepared.policy, prepared.facts)
+    plain = decision.reason.isascii() and decision.reason.isprintable()
+    return decision if plain else replace(decision, reason=visible(decision.reason))
 
 
 def _task(call: ToolCall, loaded: Loaded) -> TaskPolicy | None:

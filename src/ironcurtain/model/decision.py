@@ -34,6 +34,11 @@ class Stage(Enum):
     ACCESS = "access"
     TASK = "task"
     RULES = "rules"
+    BUDGET = "budget"
+    ESCALATE = "escalate"
+    AUDIT = "audit"
+    FORWARD = "forward"
+    INTERNAL = "internal"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,126 @@
+"""The twelve steps of a call, as a conversation.
+
+(1) validate and (2) resolve      Resolve
+(3) to (6) decide                 judge: pure, here
+(7) assess                        a rule's question that nobody answered escalates in (6); answers come with `assess/`
+(8) budget                        ReserveBudget; a loop pauses
+(9) escalate                      AskHuman, then everything from (1) again
+(10) intent                       RecordIntent, then (1) to (6) once more: what was decided must still be what is meant
+(11) forward                      Forward
+(12) outcome                      RecordOutcome, SettleBudget
+
+INVARIANT: `Forward` is yielded in one place, after a `RecordIntent` that was written, for the very call that was
+decided. Every other way out of here is a refusal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from ironcurtain.mediation.approvals import digest_of
+from ironcurtain.mediation.decide import judge
+from ironcurtain.mediation.effects import (
+    Answer,
+    AskHuman,
+    Executed,
+    Forward,
+    Prepared,
+    RecordIntent,
+    RecordOutcome,
+    RecordRefusal,
+    ReleaseBudget,
+    ReserveBudget,
+    Resolve,
+    SettleBudget,
+    Status,
+    Unwritten,
+)
+from ironcurtain.model.decision import Decision, Outcome, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from ironcurtain.mediation.approvals import Approval
+    from ironcurtain.mediation.effects import Effect
+    from ironcurtain.model.call import ToolCall
+
+    Steps = Generator[Effect, Any, Answer]
+
+MOST_QUESTIONS: Final = 3  # a call that means something else each time a person has approved it is not asked again
+
+
+def mediate(call: ToolCall, now: Callable[[], float]) -> Steps:
+    """Carry one call through the steps. `now` is the machine's clock."""
+    approval: Approval | None = None
+    for _ in range(MOST_QUESTIONS + 1):
+        prepared = yield Resolve(call)  # (1) (2)
+        if isinstance(prepared, Decision):
+            return (yield from _refuse(call, None, prepared))
+        decision = judge(prepared)  # (3) to (6)
+        if decision.outcome is Outcome.DENY:
+            return (yield from _refuse(call, prepared, decision))
+        reserved = yield ReserveBudget(prepared)  # (8)
+        if isinstance(reserved, Decision):
+            return (yield from _refuse(call, prepared, reserved))
+        digest = digest_of(prepared.call)
+        question = decision if decision.outcome is Outcome.ESCALATE else reserved.pause
+        if question is None or (approval and approval.redeem(digest, prepared.policy_digest, now())):
+            return (yield from _forward(call, prepared, decision, approval, reserved.token))
+        answer = yield AskHuman(prepared, digest, question)  # (9)
+        yield ReleaseBudget(reserved.token)
+        if isinstance(answer, Decision):
+            return (yield from _refuse(call, prepared, answer))
+        approval = answer
+    return (yield from _refuse(call, prepared, _UNSTABLE))
+
+
+def _forward(call: ToolCall, prepared: Prepared, decision: Decision, approval: Approval | None, token: int) -> Steps:
+    digest = digest_of(prepared.call)
+    written = yield RecordIntent(prepared, digest, decision, approval)  # (10)
+    if isinstance(written, Unwritten):
+        yield ReleaseBudget(token)
+        return Answer(_unrecorded(written))
+    again = yield Resolve(call)
+    if _still(prepared, decision, again):
+        executed = yield Forward(prepared.call)  # (11)
+    else:
+        executed = Executed(Status.NOT_FORWARDED, code=_CHANGED.code, reason=_CHANGED.reason)
+    written = yield RecordOutcome(executed)  # (12)
+    yield SettleBudget(token, executed)
+    if isinstance(written, Unwritten):
+        return Answer(_unrecorded(written))
+    if executed.status is Status.NOT_FORWARDED:
+        return Answer(Decision(Outcome.DENY, Stage.FORWARD, executed.code, executed.reason))
+    return Answer(decision, executed)
+
+
+def _still(prepared: Prepared, decision: Decision, again: Prepared | Decision) -> bool:
+    """Whether the call still means what was decided, under the same policy, and would be decided no more strictly."""
+    if isinstance(again, Decision) or again.policy_digest != prepared.policy_digest:
+        return False
+    if digest_of(again.call) != digest_of(prepared.call):
+        return False
+    return judge(again).outcome <= decision.outcome
+
+
+def _refuse(call: ToolCall, prepared: Prepared | None, decision: Decision) -> Steps:
+    written = yield RecordRefusal(call, prepared, decision)
+    return Answer(_unrecorded(written) if isinstance(written, Unwritten) else decision)
+
+
+def _unrecorded(written: Unwritten) -> Decision:
+    return Decision(
+        Outcome.DENY,
+        Stage.AUDIT,
+        "audit_unwritable",
+        written.cause,
+        help="nothing is forwarded until it can be recorded; run: ironcurtain doctor",
+    )
+
+
+_UNSTABLE: Final = Decision(
+    Outcome.DENY, Stage.ESCALATE, "call_unstable", "what the call means changed each time a person had approved it"
+)
+_CHANGED: Final = Decision(
+    Outcome.DENY, Stage.FORWARD, "call_changed", "what the call means changed between the decision and the forward"
+)

@@ -10,27 +10,19 @@ Rules kept here:
 from __future__ import annotations
 
 import json
-import os
-import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from ironcurtain.artifacts.files import require_ours
 from ironcurtain.artifacts.item import parse
 from ironcurtain.artifacts.policy import POLICY, Bundle, Loaded, build, read_bundle, require_verified
+from ironcurtain.artifacts.state import open_state, unusable
 from ironcurtain.errors import ArtifactError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ironcurtain.artifacts.policy import Surroundings
-
-_SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS accepted_policy (
-    id INTEGER PRIMARY KEY, version INTEGER NOT NULL, digest TEXT NOT NULL, at REAL NOT NULL, artifacts TEXT NOT NULL
-) STRICT
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +41,7 @@ def active_directory(home: Path) -> Path:
 def load_active(surroundings: Surroundings) -> Active:
     """Load the home's policy; if it is refused, the last accepted one stays in force."""
     directory = active_directory(surroundings.home)
-    with closing(_state(surroundings.home)) as state:
+    with closing(open_state(surroundings.home)) as state:
         last = state.execute(
             "SELECT version, digest, artifacts FROM accepted_policy ORDER BY id DESC LIMIT 1"
         ).fetchone()
@@ -70,8 +62,7 @@ def load_active(surroundings: Surroundings) -> Active:
         if not last or last[1] != bundle.digest:
             artifacts = json.dumps({name: item.value for name, item in bundle.items.items()})
             row = (loaded.policy.version, bundle.digest, surroundings.now, artifacts)
-            with state:
-                state.execute("INSERT INTO accepted_policy (version, digest, at, artifacts) VALUES (?, ?, ?, ?)", row)
+            state.execute("INSERT INTO accepted_policy (version, digest, at, artifacts) VALUES (?, ?, ?, ?)", row)
         return Active(loaded)
 
 
@@ -79,23 +70,8 @@ def last_version(home: Path) -> int:
     """The version last accepted, or 0."""
     if not (home / "state.db").exists():
         return 0
-    with closing(_state(home)) as state:
+    with closing(open_state(home)) as state:
         return int(state.execute("SELECT coalesce(max(version), 0) FROM accepted_policy").fetchone()[0])
-
-
-def _state(home: Path) -> sqlite3.Connection:
-    path = home / "state.db"
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not os.path.lexists(path):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
-    require_ours(path)
-    try:
-        connection = sqlite3.connect(path)
-        connection.execute(_SCHEMA)
-        connection.execute("SELECT version, digest, at, artifacts FROM accepted_policy LIMIT 0")
-    except sqlite3.DatabaseError as error:
-        raise _unusable(path, f"not a database we can use: {error}") from None
-    return connection
 
 
 def _restore(directory: Path, digest: str, artifacts: str, surroundings: Surroundings) -> Loaded:
@@ -106,11 +82,7 @@ def _restore(directory: Path, digest: str, artifacts: str, surroundings: Surroun
         bundle = Bundle(directory, items)
         require_verified(bundle)
         if bundle.digest != digest:
-            raise _unusable(path, "the kept policy was changed", "policy_edited")
+            raise unusable(path, "the kept policy was changed", "policy_edited")
     except (ValueError, KeyError, TypeError):
-        raise _unusable(path, "the kept policy is damaged") from None
+        raise unusable(path, "the kept policy is damaged") from None
     return build(bundle, surroundings)
-
-
-def _unusable(path: Path, problem: str, code: str = "artifact_malformed") -> ArtifactError:
-    return ArtifactError(code, str(path), "", problem, f"verify a policy anew, after: mv {path} {path}.old")

@@ -79,6 +79,8 @@ class Loaded:
     resolver: CallResolver
     scenarios: tuple[Scenario, ...]
     digest: str
+    constitution: str
+    """The digest of the constitution that it was compiled from, if it says so."""
     _rules: RuleReader
 
     def task(self, value: Json) -> TaskPolicy:
@@ -150,6 +152,7 @@ def build(bundle: Bundle, surroundings: Surroundings) -> Loaded:
         resolver=CallResolver(paths, setup.path_base, surroundings.lookup),
         scenarios=read_scenarios(bundle.items[SCENARIOS]) if SCENARIOS in bundle.items else (),
         digest=bundle.digest,
+        constitution=top["constitutionHash"].text() if "constitutionHash" in top else "",
         _rules=reader,
     )
 

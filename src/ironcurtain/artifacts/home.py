@@ -1,0 +1,113 @@
+"""What lies where in a home."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from ironcurtain.errors import ArtifactError
+
+
+def default_home() -> Path:
+    """The home: `IRONCURTAIN_HOME`, or `.ironcurtain` in the user's own."""
+    named = os.environ.get("IRONCURTAIN_HOME")
+    return Path(named).absolute() if named else Path.home() / ".ironcurtain"
+
+
+def constitution_hash(path: Path) -> str | None:
+    """The digest of a constitution as compiled policies carry it."""
+    try:
+        return "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """One owner's IronCurtain."""
+
+    root: Path
+
+    @property
+    def config(self) -> Path:
+        """Access layers, escalation, budgets."""
+        return self.root / "config.toml"
+
+    @property
+    def constitution(self) -> Path:
+        """What the owner wrote."""
+        return self.root / "constitution.md"
+
+    @property
+    def servers(self) -> Path:
+        """The servers, in the shape every client uses."""
+        return self.root / "servers.json"
+
+    @property
+    def credentials(self) -> Path:
+        """What each server needs to be let in somewhere."""
+        return self.root / "credentials.json"
+
+    @property
+    def policy(self) -> Path:
+        """The artifacts in force."""
+        return self.root / "policy"
+
+    @property
+    def audit(self) -> Path:
+        """The chain of records."""
+        return self.root / "audit"
+
+    @property
+    def checkpoints(self) -> Path:
+        """The signed heads of the chain."""
+        return self.root / "checkpoints.jsonl"
+
+    @property
+    def key(self) -> Path:
+        """Signs checkpoints."""
+        return self.root / "audit.key"
+
+    @property
+    def sandbox(self) -> Path:
+        """The agent's own place."""
+        return self.root / "sandbox"
+
+    @property
+    def run(self) -> Path:
+        """Where servers are started: nobody but the owner can put a file there."""
+        return self.root / "run"
+
+    @property
+    def socket(self) -> Path:
+        """Where the daemon listens."""
+        return self.root / "daemon.sock"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the daemon."""
+        return self.root / "daemon.lock"
+
+    @property
+    def log(self) -> Path:
+        """What the daemon says."""
+        return self.root / "daemon.log"
+
+    def require(self) -> None:
+        """Refuse a home that is missing, or that others can write to or look into."""
+        try:
+            status = os.lstat(self.root)
+        except OSError:
+            raise self._error("artifact_missing", "there is no home yet", "run: ironcurtain init") from None
+        if not stat.S_ISDIR(status.st_mode):
+            raise self._error("artifact_unsafe", "it is not a directory", "put a directory of your own there")
+        if status.st_uid != os.geteuid():
+            raise self._error("artifact_unsafe", f"it belongs to user {status.st_uid}", f"sudo chown $USER {self.root}")
+        if status.st_mode & 0o077:
+            raise self._error("artifact_unsafe", "others can look into it", f"chmod 700 {self.root}")
+
+    def _error(self, code: str, problem: str, help_: str) -> ArtifactError:
+        return ArtifactError(code, str(self.root), "", problem, help_)

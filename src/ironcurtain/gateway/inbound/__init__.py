@@ -1,0 +1,1 @@
+"""Towards the agent: sessions over the daemon's socket or over HTTP."""

@@ -1,0 +1,100 @@
+"""Looks through every string of a tool definition for what a person would not see and for orders to the model.
+
+Findings do not decide: a definition is pinned and its calls are judged whatever it says of itself. They are shown when
+a server is reviewed, and a description that has one is not passed on to the agent.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ironcurtain.model.call import Json
+
+_LOOK_AROUND: Final = 40  # characters shown on each side of what was found
+WITHHELD: Final = "(IronCurtain withholds this text: it holds hidden characters or orders to a model.)"
+
+# ruff: noqa: E501 - one pattern a line
+_ORDERS: Final = {
+    "an order to set other orders aside": r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|all|other|any)\b[^.\n]{0,30}\b(?:instructions?|rules?|prompts?|guidelines?|messages?)\b",
+    "an order to keep something from the user": r"\b(?:do\s+not|don'?t|never|without)\b[^.\n]{0,30}\b(?:tell|telling|mention|mentioning|inform|informing|reveal|revealing|notify|notifying|show|showing|alert|alerting)\b[^.\n]{0,30}\b(?:the\s+)?(?:user|human|owner|person|operator)\b",
+    "a tag that pretends to be more than a description": r"<\s*/?\s*(?:important|system|secret|instructions?|admin|hidden|assistant|override|priority|critical)\b[^>]{0,60}>",
+    "a claim on the model's own instructions": r"\b(?:system\s+prompt|as\s+an\s+ai\b|you\s+are\s+now\b)",
+    "an order to read secrets": r"(?:~/|\$HOME/|/home/|/root/|\.)?(?:\.ssh\b|id_rsa|id_ed25519|\.aws/credentials|\.netrc|\.gnupg|\.kube/config|mcp\.json|\.claude\.json|/etc/(?:passwd|shadow))",
+    "an order to carry something along": r"\b(?:pass|include|put|provide|attach|send|append)\b[^.\n]{0,60}\b(?:content|contents|it|them|key|token|history|conversation)\b[^.\n]{0,40}\b(?:as|in|into|via|through)\b[^.\n]{0,30}\b(?:sidenote|side\s*note|parameter|argument|field|url|query)\b",
+    "an order about calling other tools first": r"\b(?:before|prior\s+to)\s+(?:using|calling|invoking|running)\s+(?:this|any|another|other)\b[^.\n]{0,60}\b(?:must|always|you\s+(?:should|need|have)\s+to|first)\b",
+}
+_BY_ORDER: Final = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _ORDERS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something in a definition that a person should look at."""
+
+    place: str
+    """Where in the definition, for example `inputSchema.properties.path.description`."""
+    kind: str
+    excerpt: str
+    """The text around it, with everything hidden spelled out."""
+
+
+def scan(definition: Json) -> list[Finding]:
+    """Every finding in every string of a definition, names and keys included."""
+    return [finding for place, text in _strings(definition, "") for finding in _look(place, text)]
+
+
+def without_findings(definition: dict[str, Json]) -> dict[str, Json]:
+    """The definition as an agent may see it: strings that have a finding are withheld, names stay."""
+    found = {finding.place for finding in scan(definition)}
+    return {key: _clean(value, key, found) for key, value in definition.items()} if found else definition
+
+
+def _clean(value: Json, place: str, found: set[str]) -> Json:
+    if isinstance(value, dict):
+        return {key: _clean(item, f"{place}.{key}", found) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_clean(item, f"{place}[{index}]", found) for index, item in enumerate(value)]
+    prose = place.rpartition(".")[2] in ("description", "title", "$comment")
+    return WITHHELD if isinstance(value, str) and place in found and prose else value
+
+
+def _strings(value: Json, place: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _strings(item, f"{place}[{index}]")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            below = f"{place}.{key}" if place else key
+            yield f"{below} (the name)", key
+            yield from _strings(item, below)
+
+
+def _look(place: str, text: str) -> Iterator[Finding]:
+    hidden = next((index for index, char in enumerate(text) if _is_hidden(char)), None)
+    if hidden is not None:
+        yield Finding(place, "hidden characters", _excerpt(text, hidden, hidden + 1))
+    for kind, pattern in _BY_ORDER.items():
+        if match := pattern.search(text):
+            yield Finding(place, kind, _excerpt(text, match.start(), match.end()))
+
+
+def _is_hidden(char: str) -> bool:
+    if char.isascii():
+        return not char.isprintable() and char not in "\n\r\t"
+    return (
+        unicodedata.category(char) in ("Cf", "Cc", "Co", "Zl", "Zp")
+        or "\ufe00" <= char <= "\ufe0e"
+        or char > "\U000e0000"
+    )
+
+
+def _excerpt(text: str, begin: int, end: int) -> str:
+    part = text[max(0, begin - _LOOK_AROUND) : end + _LOOK_AROUND]
+    return "".join(f"<U+{ord(char):04X}>" if _is_hidden(char) else char for char in part).replace("\n", " ")

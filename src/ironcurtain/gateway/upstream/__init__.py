@@ -1,0 +1,1 @@
+"""Towards the servers: start them, speak to them, and survive whatever they do."""

@@ -1,0 +1,246 @@
+"""MCP towards one server: the handshake of either era, requests and their answers, what it says unasked.
+
+A server may die, hang, print garbage, answer twice, answer what nobody asked, or send more than anyone can hold. Each
+of these ends one call, or this connection, and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from ironcurtain.errors import Refusal
+from ironcurtain.gateway import protocol
+from ironcurtain.gateway.protocol import Era
+from ironcurtain.wire import jsonrpc, strict_json
+from ironcurtain.wire.jsonrpc import Notification, Request, Response, RpcError
+from ironcurtain.wire.limits import ANSWER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ironcurtain.model.call import Json
+
+MOST_GARBAGE: Final = 100  # unreadable lines in one run of a server; a banner is fine, a flood is not
+MOST_PAGES: Final = 100  # of one list
+_HANDSHAKE: Final = 30.0  # seconds for a server to answer its first request; a cold `npx` takes ten
+
+
+class UpstreamError(Exception):
+    """A server did not do what was asked."""
+
+    def __init__(self, code: str, reason: str, *, sent: bool = True) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+        self.sent = sent
+        """Whether the request may have reached the server."""
+
+
+class Channel(Protocol):
+    """Carries messages to and from a server."""
+
+    def send(self, line: bytes) -> None: ...
+    def kill(self, reason: str) -> None: ...
+    async def stop(self) -> None: ...
+
+
+@dataclass(slots=True)
+class _Waiting:
+    done: asyncio.Future[dict[str, Json]]
+    progress: Callable[[dict[str, Json]], None] | None
+
+
+class Connection:
+    """One connection to one server."""
+
+    def __init__(self, on_changed: Callable[[], None], on_end: Callable[[str], None]) -> None:
+        self._on_changed = on_changed
+        self._on_end = on_end
+        self._channel: Channel | None = None
+        self._waiting: dict[int, _Waiting] = {}
+        self._next = 0
+        self._garbage = 0
+        self._why: str | None = None
+        self.era = Era.HANDSHAKE
+        self.info: dict[str, Json] = {}
+        self.capabilities: dict[str, Json] = {}
+
+    async def open(self, channel: Channel, era: str = "auto") -> None:
+        """Agree with the server on an era. Raises `UpstreamError`."""
+        self._channel = channel
+        if era == Era.ENVELOPE.value:
+            await self._discover()
+            return
+        try:
+            await self._initialize()
+        except RpcError as error:
+            # Every server of the handshake era accepts `initialize`; one that refuses it may know only the other.
+            if era == Era.HANDSHAKE.value:
+                raise UpstreamError("upstream_refused", f"it refused the handshake: {error.message}") from None
+            await self._discover()
+
+    async def _initialize(self) -> None:
+        asked: dict[str, Json] = {
+            "protocolVersion": protocol.HANDSHAKE_REVISION,
+            "capabilities": {},
+            "clientInfo": protocol.OURSELVES,
+        }
+        answer = await self.request("initialize", asked, timeout=_HANDSHAKE)
+        if answer.get("protocolVersion") not in protocol.HANDSHAKE_REVISIONS:
+            raise UpstreamError("upstream_version", "it speaks a revision of the protocol that we do not")
+        self._learn(answer, answer.get("serverInfo"))
+        self.notify("notifications/initialized", {})
+
+    async def _discover(self) -> None:
+        self.era = Era.ENVELOPE
+        try:
+            answer = await self.request("server/discover", {}, timeout=_HANDSHAKE)
+        except RpcError as error:
+            raise UpstreamError("upstream_refused", f"it refused both handshakes: {error.message}") from None
+        supported = answer.get("supportedVersions")
+        if not isinstance(supported, list) or protocol.ENVELOPE_REVISION not in supported:
+            raise UpstreamError("upstream_version", "it speaks a revision of the protocol that we do not")
+        meta = answer.get("_meta")
+        self._learn(answer, meta.get(protocol.SERVER_INFO_KEY) if isinstance(meta, dict) else None)
+
+    def _learn(self, answer: Mapping[str, Json], info: Json) -> None:
+        capabilities = answer.get("capabilities")
+        self.capabilities = capabilities if isinstance(capabilities, dict) else {}
+        self.info = info if isinstance(info, dict) else {}
+
+    async def list(self, method: str, member: str) -> list[Json]:
+        """All pages of a list."""
+        found: list[Json] = []
+        cursor: Json = None
+        for _ in range(MOST_PAGES):
+            page = await self.request(method, {} if cursor is None else {"cursor": cursor}, timeout=_HANDSHAKE)
+            items = page.get(member)
+            found += items if isinstance(items, list) else []
+            cursor = page.get("nextCursor")
+            if not isinstance(cursor, str):
+                return found
+        raise UpstreamError("upstream_endless", f"its {method} has no end")
+
+    async def request(
+        self,
+        method: str,
+        params: Mapping[str, Json],
+        *,
+        timeout: float,
+        withdrawn: asyncio.Event | None = None,
+        progress: Callable[[dict[str, Json]], None] | None = None,
+    ) -> dict[str, Json]:
+        """Ask the server. Raises `RpcError` with the server's own error, or `UpstreamError`."""
+        if self._why is not None or self._channel is None:
+            raise UpstreamError("upstream_gone", self._why or "it is not connected", sent=False)
+        self._next += 1
+        id_ = self._next
+        waiting = _Waiting(asyncio.get_running_loop().create_future(), progress)
+        self._waiting[id_] = waiting
+        try:
+            self._channel.send(jsonrpc.request(id_, method, self._stamped(params, id_ if progress else None)))
+            return await self._answer(id_, waiting, timeout, withdrawn)
+        finally:
+            self._waiting.pop(id_, None)
+
+    async def _answer(
+        self, id_: int, waiting: _Waiting, timeout: float, withdrawn: asyncio.Event | None
+    ) -> dict[str, Json]:
+        if withdrawn is None:
+            done: set[asyncio.Future[Any]] = (await asyncio.wait([waiting.done], timeout=timeout))[0]
+        else:
+            leaving: asyncio.Future[Any] = asyncio.ensure_future(withdrawn.wait())
+            both: list[asyncio.Future[Any]] = [waiting.done, leaving]
+            done, _ = await asyncio.wait(both, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+            leaving.cancel()
+        if waiting.done in done:
+            return waiting.done.result()
+        self.notify("notifications/cancelled", {"requestId": id_, "reason": "no longer needed"})
+        if done:
+            raise UpstreamError("withdrawn", "the client withdrew the call while it was under way")
+        raise UpstreamError("upstream_timeout", f"it did not answer within {timeout:g} seconds")
+
+    def notify(self, method: str, params: Mapping[str, Json]) -> None:
+        """Tell the server something."""
+        if self._channel is not None and self._why is None:
+            self._channel.send(jsonrpc.notification(method, params))
+
+    def _stamped(self, params: Mapping[str, Json], token: int | None) -> dict[str, Json]:
+        meta = protocol.own_meta(params.get("_meta"))
+        if self.era is Era.ENVELOPE:
+            meta.update(protocol.envelope({}))
+        if token is not None:
+            meta["progressToken"] = token
+        out = {key: value for key, value in params.items() if key != "_meta"}
+        return {**out, "_meta": meta} if meta else out
+
+    # --- What comes back. ---
+
+    def receive(self, line: bytes | None) -> None:
+        """A line from the server, or nothing for one that was too long."""
+        if line is None:
+            self.lost("it sent a message that is too large", kill=True)
+            return
+        if not line.strip():
+            return
+        try:
+            message = jsonrpc.message_from(strict_json.loads_foreign(line, ANSWER))
+        except Refusal as refusal:
+            self._unreadable(refusal, line)
+            return
+        match message:
+            case Response():
+                self._answered(message)
+            case Notification():
+                self._told(message)
+            case Request():
+                self._asked(message)
+
+    def _unreadable(self, refusal: Refusal, line: bytes) -> None:
+        self._garbage += 1
+        if line.lstrip().startswith(b"{") and refusal.code != "json_syntax":
+            # It was meant as a message, and one of ours may wait for it in vain: better to know at once.
+            self.lost(f"it sent a message that is not acceptable: {refusal.reason}", kill=True)
+        elif self._garbage > MOST_GARBAGE:
+            self.lost("it sends garbage", kill=True)
+
+    def _answered(self, response: Response) -> None:
+        waiting = self._waiting.get(response.id) if isinstance(response.id, int) else None
+        if waiting is None or waiting.done.done():
+            return  # nobody asked, or it was answered already: whoever asked first keeps the first answer
+        if response.error is not None:
+            waiting.done.set_exception(response.error)
+        elif response.result is not None:
+            waiting.done.set_result(response.result)
+
+    def _told(self, notification: Notification) -> None:
+        if notification.method == "notifications/progress":
+            token = notification.params.get("progressToken")
+            waiting = self._waiting.get(token) if isinstance(token, int) else None
+            if waiting is not None and waiting.progress is not None:
+                waiting.progress(notification.params)
+        elif notification.method == "notifications/tools/list_changed":
+            self._on_changed()
+
+    def _asked(self, request: Request) -> None:
+        if self._channel is None:
+            return
+        if request.method == "ping":
+            self._channel.send(jsonrpc.result(request.id, {}))
+            return
+        refusal = RpcError(jsonrpc.METHOD_NOT_FOUND, f"{request.method} is not offered")
+        self._channel.send(jsonrpc.failure(request.id, refusal))
+
+    def lost(self, reason: str, *, kill: bool = False) -> None:
+        """The server is gone, or has to go."""
+        if self._why is not None:
+            return
+        self._why = reason
+        for waiting in list(self._waiting.values()):
+            if not waiting.done.done():
+                waiting.done.set_exception(UpstreamError("upstream_gone", reason))
+        if kill and self._channel is not None:
+            self._channel.kill(reason)
+        self._on_end(reason)

@@ -1,0 +1,190 @@
+"""A server's life: started when approved, listed, restarted with patience when it died, never twice for one call."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.artifacts.annotations import pin_of
+from ironcurtain.gateway.upstream.connection import Connection, UpstreamError
+from ironcurtain.gateway.upstream.process import ServerProcess
+from ironcurtain.mediation.effects import Executed, Status
+from ironcurtain.wire import strict_json
+from ironcurtain.wire.jsonrpc import RpcError
+from ironcurtain.wire.limits import MAX_DEFINITION, MAX_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ironcurtain.artifacts.servers import Credentials, ServerSpec
+    from ironcurtain.gateway.upstream.connection import Channel
+    from ironcurtain.model.call import CanonicalCall, Json
+
+MOST_TOOLS: Final = 2_000  # of one server; the largest real one seen has about two hundred
+_PATIENCE: Final = 12.0  # seconds that a call or a list waits for a server that is starting
+_FIRST_PAUSE: Final = 1.0  # seconds before a server that died is started again; doubled each time
+_LONGEST_PAUSE: Final = 60.0
+_SETTLED: Final = 120.0  # seconds after which a server that runs is forgiven its earlier deaths
+_BETWEEN_LISTS: Final = 1.0  # seconds, at least: a server that cries change is listed no more often
+
+
+class State(Enum):
+    """Where a server is in its life."""
+
+    OFF = "off"
+    STARTING = "starting"
+    READY = "ready"
+    FAILED = "failed"
+
+
+class Server:
+    """One server. `on_listed` is called when it is known what it offers, and when that changed."""
+
+    def __init__(
+        self, spec: ServerSpec, credentials: Credentials, directory: Path, on_listed: Callable[[Server], None]
+    ) -> None:
+        self.spec = spec
+        self._credentials = credentials
+        self._directory = directory
+        self._on_listed = on_listed
+        self._connection: Connection | None = None
+        self._channel: Channel | None = None
+        self._starting: asyncio.Task[None] | None = None
+        self._listing: asyncio.Task[None] | None = None
+        self._deaths = 0
+        self._not_before = 0.0
+        self._listed_at = 0.0
+        self.state = State.OFF
+        self.problem = ""
+        self.tools: dict[str, dict[str, Json]] = {}
+        self.pins: dict[str, str] = {}
+
+    def start(self) -> asyncio.Task[None]:
+        """Start it, unless it runs or is being started."""
+        if self._starting is None or (self._starting.done() and self.state is not State.READY):
+            self.state, self.problem = State.STARTING, ""
+            self._starting = asyncio.create_task(self._start())
+        return self._starting
+
+    async def ready(self) -> bool:
+        """Wait, with patience, until it can be called. Starts it if it may be started again."""
+        if self.state is not State.READY:
+            if self.state is not State.STARTING and time.monotonic() < self._not_before:
+                return False
+            await asyncio.wait([self.start()], timeout=_PATIENCE)
+        if self._listing is not None and not self._listing.done():
+            await asyncio.wait([self._listing], timeout=_PATIENCE)
+        return self.state is State.READY
+
+    async def _start(self) -> None:
+        began = time.monotonic()
+        connection = Connection(self._changed, lambda reason: self._ended(connection, reason, began))
+        self._connection = connection
+        try:
+            self._channel = await self._open_channel(connection)
+            await connection.open(self._channel, self.spec.era)
+            self._take(await connection.list("tools/list", "tools") if "tools" in connection.capabilities else [])
+        except (OSError, UpstreamError, RpcError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            connection.lost(reason, kill=True)
+            return
+        self.state = State.READY
+        self._on_listed(self)
+
+    async def _open_channel(self, connection: Connection) -> Channel:
+        own = {**self.spec.env, **self._credentials.env.get(self.spec.name, {})}
+        return await ServerProcess.start(self.spec.command, own, self._directory, connection.receive, connection.lost)
+
+    def _take(self, listed: list[Json]) -> None:
+        """Keep what it offers, within bounds. A definition that is no definition is not offered."""
+        if len(listed) > MOST_TOOLS:
+            raise UpstreamError("upstream_flood", f"it offers more than {MOST_TOOLS} tools")
+        tools: dict[str, dict[str, Json]] = {}
+        for definition in listed:
+            name = definition.get("name") if isinstance(definition, dict) else None
+            if not isinstance(definition, dict) or not isinstance(name, str) or not 0 < len(name) <= MAX_NAME:
+                continue
+            if name in tools:
+                raise UpstreamError("upstream_ambiguous", f"it offers two tools named {name!r}")
+            tools[name] = definition
+        self.tools = {name: tool for name, tool in tools.items() if len(strict_json.canonical(tool)) <= MAX_DEFINITION}
+        self.pins = {name: pin_of(tool) for name, tool in self.tools.items()}
+        self._listed_at = time.monotonic()
+
+    def _changed(self) -> None:
+        """It says that its tools changed."""
+        if self.state is State.READY and (self._listing is None or self._listing.done()):
+            self._listing = asyncio.create_task(self._relist())
+
+    async def _relist(self) -> None:
+        await asyncio.sleep(max(0.0, self._listed_at + _BETWEEN_LISTS - time.monotonic()))
+        if self._connection is None:
+            return
+        try:
+            self._take(await self._connection.list("tools/list", "tools"))
+        except (UpstreamError, RpcError) as error:
+            self._connection.lost(f"its tools could not be listed again: {error}", kill=True)
+            return
+        self._on_listed(self)
+
+    def _ended(self, connection: Connection, reason: str, began: float) -> None:
+        if connection is not self._connection:
+            return
+        self._connection = None
+        self._deaths = 1 if time.monotonic() - began > _SETTLED else self._deaths + 1
+        pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (self._deaths - 1))
+        self._not_before = time.monotonic() + pause
+        was_ready = self.state is State.READY
+        self.state, self.problem, self.tools, self.pins = State.FAILED, reason, {}, {}
+        if was_ready:
+            self._on_listed(self)
+
+    async def call(
+        self,
+        call: CanonicalCall,
+        pin: str,
+        meta: dict[str, Json],
+        withdrawn: asyncio.Event,
+        progress: Callable[[dict[str, Json]], None] | None,
+    ) -> Executed:
+        """Forward exactly this call to the tool that was pinned. Tried once."""
+        if not await self.ready() or self._connection is None:
+            reason = f"the server {call.server} cannot be reached: {self.problem or 'it is not ready yet'}"
+            return Executed(Status.NOT_FORWARDED, code="upstream_unavailable", reason=reason)
+        if self.pins.get(call.tool) != pin:
+            reason = f"{call.server} no longer offers {call.tool} as it was approved"
+            return Executed(Status.NOT_FORWARDED, code="tool_drift", reason=reason)
+        params: dict[str, Json] = {"name": call.tool, "arguments": call.arguments}
+        if meta:
+            params["_meta"] = meta
+        try:
+            result = await self._connection.request(
+                "tools/call", params, timeout=self.spec.timeout, withdrawn=withdrawn, progress=progress
+            )
+        except RpcError as error:
+            said: dict[str, Json] = {"code": error.code, "message": error.message, "data": error.data}
+            return Executed(Status.ERROR, error=said, code="upstream_error", reason=error.message)
+        except UpstreamError as error:
+            status = Status.UNKNOWN if error.sent else Status.NOT_FORWARDED
+            return Executed(status, code=error.code, reason=f"{call.server}: {error.reason}")
+        return Executed(Status.ERROR if result.get("isError") is True else Status.SUCCESS, result)
+
+    @property
+    def complaints(self) -> list[str]:
+        """The last lines of its standard error."""
+        return list(self._channel.complaints) if isinstance(self._channel, ServerProcess) else []
+
+    async def stop(self) -> None:
+        """End it."""
+        for task in (self._starting, self._listing):
+            if task is not None and not task.done():
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+        channel, self._connection, self.state = self._channel, None, State.OFF
+        if channel is not None:
+            await channel.stop()

@@ -1,0 +1,323 @@
+"""Everything trusted, in one place: policy, audit, servers, questions. The daemon serves it; a program may embed it.
+
+async with ironcurtain.Runtime(home) as runtime:
+    answer = await runtime.call("filesystem", "read_file", {"path": "notes.txt"})
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+from ironcurtain.artifacts.active import load_active
+from ironcurtain.artifacts.annotations import pin_of
+from ironcurtain.artifacts.config import read_config
+from ironcurtain.artifacts.home import Home, constitution_hash, default_home
+from ironcurtain.artifacts.policy import FILES, POLICY, Surroundings
+from ironcurtain.artifacts.servers import read_credentials, read_servers
+from ironcurtain.artifacts.state import approved_servers
+from ironcurtain.audit.chain import Head
+from ironcurtain.audit.checkpoint import Signer, append_checkpoint, read_checkpoints
+from ironcurtain.audit.disk import Disk
+from ironcurtain.audit.record import evaluation_fields, principal_fields
+from ironcurtain.audit.redact import Redactor
+from ironcurtain.audit.store import AuditHaltedError, AuditStore, Clock, take_up
+from ironcurtain.audit.unfinished import unfinished
+from ironcurtain.daemon.lock import HomeLock
+from ironcurtain.daemon.ports import CallPorts
+from ironcurtain.engine.access import Access
+from ironcurtain.errors import ArtifactError, Refusal
+from ironcurtain.escalation.queue import Queue
+from ironcurtain.gateway.catalogue import Catalogue
+from ironcurtain.gateway.inbound.session import CallContext
+from ironcurtain.gateway.scan import without_findings
+from ironcurtain.gateway.upstream.server import Server, State
+from ironcurtain.mediation.decide import refused
+from ironcurtain.mediation.driver import drive
+from ironcurtain.mediation.latch import Latch
+from ironcurtain.model.call import Principal, ToolCall
+from ironcurtain.model.decision import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import TracebackType
+
+    from ironcurtain.artifacts.policy import Loaded
+    from ironcurtain.artifacts.servers import ServerSpec
+    from ironcurtain.mediation.effects import Answer
+    from ironcurtain.model.call import Arguments, Json
+    from ironcurtain.model.decision import Decision
+
+_LOOK: Final = 1.0  # seconds between looks at the files of the home
+_CHECKPOINT_EVERY: Final = 1_000  # records
+_SALT: Final = b"ironcurtain redaction "
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the owner can set besides the policy."""
+
+    ask_seconds: float = 15 * 60
+
+
+@dataclass(slots=True)
+class _Files:
+    """The files of the home as they were last looked at."""
+
+    seen: dict[Path, tuple[int, int, int] | None] = field(default_factory=dict)
+
+    def changed(self, paths: list[Path]) -> bool:
+        now = {path: _identity(path) for path in paths}
+        before, self.seen = self.seen, now
+        return bool(before) and before != now
+
+
+def _identity(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_ino, status.st_size
+
+
+class Runtime:
+    """The trusted part of one home. One at a time per home: it holds the lock."""
+
+    def __init__(
+        self, home: str | Path | None = None, *, settings: Settings | None = None, disk: Disk | None = None
+    ) -> None:
+        self.home = Home(Path(home).absolute() if home is not None else default_home())
+        self.settings = settings or Settings()
+        self.latch = Latch()
+        self.queue = Queue()
+        self.servers: dict[str, Server] = {}
+        self.unapproved: dict[str, ServerSpec] = {}
+        self.pins: Mapping[tuple[str, str], str] = {}
+        self.notes: dict[str, str] = {}
+        """What the owner should know, by subject."""
+        self._disk = disk or Disk()
+        self._lock = HomeLock(self.home.lock)
+        self._listeners: set[Callable[[], None]] = set()
+        self._constitution_seen: object = None
+        self._shown: object = None
+        self._definitions: Mapping[tuple[str, str], Mapping[str, Json]] = {}
+        self._calls = 0
+        self._run = os.urandom(4).hex()
+        self._watching: asyncio.Task[None] | None = None
+        self._checkpointed = Head()
+        self.audit: AuditStore
+        self.redactor: Redactor
+        self.loaded: Loaded
+        self.catalogue: Catalogue
+
+    async def __aenter__(self) -> Self:
+        """Take the home, its policy and its chain, and start the servers."""
+        self.home.require()
+        self._lock.take()
+        try:
+            for directory in (self.home.audit, self.home.run, self.home.sandbox):
+                directory.mkdir(mode=0o700, exist_ok=True)
+            self._load_policy()
+            self._signer = Signer.of(self.home.key)
+            self.redactor = Redactor(_SALT + self._signer.secret, read_credentials(self.home).secrets)
+            await self._open_audit()
+            await self._load_servers()
+        except BaseException:
+            self._lock.release()
+            raise
+        self._watching = asyncio.create_task(self._watch())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop the servers, close the chain, give the home back."""
+        if self._watching is not None:
+            self._watching.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._watching
+        await asyncio.gather(*(server.stop() for server in self.servers.values()))
+        with contextlib.suppress(AuditHaltedError):
+            await self.audit.append("event", {"event": "stop"})
+            self._checkpoint()
+        self.audit.close()
+        self._lock.release()
+
+    # --- Policy. ---
+
+    def _load_policy(self) -> None:
+        """Take the policy on disk if it is good; otherwise the last good one stays in force, and the owner is told."""
+        config = self.home.config
+        present = os.path.lexists(config)
+        access = read_config(config) if present else Access()
+        around = Surroundings(self.home.root, time.time(), access, config if present else None)
+        active = load_active(around)
+        self.notes.pop("policy", None)
+        if active.refused:
+            self.notes["policy"] = f"{active.refused}; version {active.loaded.policy.version} stays in force"
+        self.loaded = active.loaded
+        tools = self.loaded.policy.tools
+        self.pins = {key: pin_of(tool.definition) for key, tool in tools.items()}
+        self._definitions = {key: without_findings(dict(tool.definition)) for key, tool in tools.items()}
+
+    def _look_at_constitution(self) -> None:
+        """Tell the owner when what they wrote is no longer what was compiled."""
+        identity = _identity(self.home.constitution), _identity(self.home.policy / POLICY)
+        if identity == self._constitution_seen:
+            return
+        self._constitution_seen = identity
+        self.notes.pop("constitution", None)
+        if self.loaded.constitution and self.loaded.constitution != constitution_hash(self.home.constitution):
+            self.notes["constitution"] = "it was changed since the policy was compiled; the compiled policy is in force"
+
+    async def look_again(self) -> None:
+        """Look at the policy and the servers now."""
+        self._reload()
+        await self._load_servers()
+
+    def _reload(self) -> None:
+        try:
+            self._load_policy()
+        except ArtifactError as error:
+            self.notes["policy"] = f"{error}; what was loaded stays in force"
+        self._listed()
+
+    async def _watch(self) -> None:
+        policy, servers = _Files(), _Files()
+        home = self.home
+        while True:
+            if policy.changed([home.config, *(home.policy / name for name in FILES)]):
+                self._reload()
+                await self._event("policy", {"version": self.loaded.policy.version, "digest": self.loaded.digest})
+            if servers.changed([home.servers, home.credentials, home.root / "state.db"]):
+                await self._load_servers()
+            self._look_at_constitution()
+            if self.audit.head.seq - self._checkpointed.seq >= _CHECKPOINT_EVERY:
+                self._checkpoint()
+            await asyncio.sleep(_LOOK)
+
+    # --- Audit. ---
+
+    async def _open_audit(self) -> None:
+        taken = take_up(self.home.audit)
+        signed, complaints = read_checkpoints(self.home.checkpoints, self._signer.public)
+        self.audit = AuditStore(self.home.audit, taken, Clock(time.time, time.monotonic), self._disk)
+        last = max(signed, key=lambda head: head.seq, default=Head())
+        self._checkpointed = last
+        if last.seq > taken.head.seq or (last.seq == taken.head.seq and last != taken.head) or complaints:
+            ends = f"it ends with record {taken.head.seq}, {last.seq} was signed"
+            self.latch.fall(f"the audit log does not fit its checkpoints: {ends}")
+        await self._close_what_was_cut_off()
+        await self._event("start", {"pid": os.getpid(), "run": self._run, "policy": self.loaded.digest})
+        if taken.torn:
+            await self._event("torn", {"bytes": taken.torn})
+
+    async def _close_what_was_cut_off(self) -> None:
+        """The last run may have died in the middle: nobody knows what came of its calls, and its questions are over."""
+        calls, questions = unfinished(self.home.audit)
+        lost: dict[str, Json] = {"status": "unknown", "code": "cut_off", "reason": "the daemon ended before it knew"}
+        for call in calls:
+            await self.audit.append("outcome", {"call": call, "execution": lost})
+        for asked in questions:
+            evaluation = {**asked["evaluation"], "decision": "deny", "stage": "escalate", "code": "cut_off"}
+            fields = {name: asked[name] for name in ("call", "session", "agent", "request", "escalation")}
+            await self.audit.append("refused", {**fields, "evaluation": evaluation})
+
+    async def _event(self, name: str, fields: dict[str, Json]) -> None:
+        with contextlib.suppress(AuditHaltedError):
+            await self.audit.append("event", {"event": name, **fields})
+
+    def _checkpoint(self) -> None:
+        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self._checkpointed = self.audit.head
+        append_checkpoint(self.home.checkpoints, self._signer.sign(self.audit.head, at), self._disk)
+
+    # --- Servers. ---
+
+    async def _load_servers(self) -> None:
+        """Run the servers of `servers.json` that the owner has approved as they stand; end those that are gone."""
+        try:
+            specs, credentials = read_servers(self.home)
+            approved = approved_servers(self.home.root)
+        except ArtifactError as error:
+            self.notes["servers"] = f"{error}; what runs goes on"
+            return
+        self.redactor = Redactor(_SALT + self._signer.secret, credentials.secrets)
+        wanted = {name: spec for name, spec in specs.items() if not spec.disabled}
+        self.unapproved = {name: spec for name, spec in wanted.items() if approved.get(name) != spec.pin}
+        self.notes.pop("servers", None)
+        if self.unapproved:
+            self.notes["servers"] = (
+                f"not approved: {', '.join(sorted(self.unapproved))}; run: ironcurtain servers review"
+            )
+        running = {name: spec for name, spec in wanted.items() if name not in self.unapproved}
+        gone = [server for name, server in self.servers.items() if running.get(name) != server.spec]
+        self.servers = {name: server for name, server in self.servers.items() if server not in gone}
+        for server in gone:
+            await server.stop()
+        for name, spec in running.items():
+            if name not in self.servers:
+                self.servers[name] = Server(spec, credentials, self.home.run, lambda _: self._listed())
+                self.servers[name].start()
+        self._listed()
+
+    def _listed(self) -> None:
+        self.catalogue = Catalogue(self.loaded, self.servers, self.pins, self._definitions)
+        before, self._shown = self._shown, self.catalogue.shown
+        if before == self._shown:
+            return
+        for changed in list(self._listeners):
+            changed()
+
+    def listen(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Be told when the tools change, until the function that comes back is called."""
+        self._listeners.add(changed)
+        return lambda: self._listeners.discard(changed)
+
+    async def offered(self, principal: Principal) -> list[dict[str, Json]]:
+        """The tools of a principal. Waits, with patience, for servers that are starting."""
+        starting = [server.ready() for server in self.servers.values() if server.state is State.STARTING]
+        await asyncio.gather(*starting)
+        return list(self.catalogue.offered(principal))
+
+    def find(self, name: str) -> tuple[str, str] | None:
+        """The tool that an agent's name means."""
+        return self.catalogue.find(name)
+
+    # --- Calls. ---
+
+    async def call(self, server: str, tool: str, arguments: Arguments, *, principal: Principal | None = None) -> Answer:
+        """Carry a call through the twelve steps."""
+        return await self.mediate(
+            "embedded", (server, tool), arguments, principal or Principal(), CallContext({}, None)
+        )
+
+    async def mediate(
+        self, session: str, key: tuple[str, str], arguments: Arguments, principal: Principal, context: CallContext
+    ) -> Answer:
+        """Carry a session's call through the twelve steps."""
+        ports = CallPorts(self, self._next_id(), session, context)
+        return await drive(ToolCall(*key, arguments, principal), ports, self.latch, time.monotonic)
+
+    async def refuse(self, session: str, principal: Principal, about: dict[str, Json], refusal: Refusal) -> Decision:
+        """Record something that was not even a call."""
+        decision = refused(Stage.VALIDATE, refusal)
+        fields: dict[str, Json] = {
+            "call": self._next_id(),
+            "session": session,
+            "agent": principal_fields(principal),
+            "request": about,
+            "evaluation": evaluation_fields(decision, self.redactor, None),
+        }
+        with contextlib.suppress(AuditHaltedError):
+            await self.audit.append("refused", fields)
+        return decision
+
+    def _next_id(self) -> str:
+        self._calls += 1
+        return f"{self._run}-{self._calls}"

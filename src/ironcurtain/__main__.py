@@ -2,6 +2,6 @@
 
 import sys
 
-from ironcurtain.cli.main import main
+from ironcurtain.entry import main
 
 sys.exit(main())

@@ -102,6 +102,17 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--json", action="store_true", help="for machines")
     _policy_options(run)
 
+    init = _verb(
+        verbs, "init", "init:run", "make a home: constitution, policy, sandbox, a filesystem server",
+        "Makes what is missing and changes nothing that is there.",
+    )  # fmt: skip
+    init.add_argument("--yes", action="store_true", help="do not ask")
+
+    _gateway(verbs)
+    _servers(verbs)
+    _approvals(verbs)
+    _audit(verbs)
+
     _verb(verbs, "demo", "demo:run", "the default policy at work, and a handful of attacks", "Shows decisions.")
     completion = _verb(
         verbs, "completion", "completion:run", "print a completion script for your shell",
@@ -109,6 +120,99 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))
     return top
+
+
+def _gateway(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    gateway = _verb(
+        verbs, "gateway", "gateway:run", "what a client's configuration starts: MCP on standard input and output",
+        "Carries a client's session to the daemon, starting it if need be. The principal is fixed here, in the"
+        " configuration entry, whatever the client says of itself.",
+    )  # fmt: skip
+    for name in ("agent", "provider", "group", "member"):
+        gateway.add_argument(f"--{name}", metavar="NAME")
+
+    daemon = verbs.add_parser(
+        "daemon", help="the one trusted process of a home", description="Start, stop, look at it."
+    )
+    states = daemon.add_subparsers(metavar="COMMAND", required=True, title="commands")
+    _verb(states, "start", "daemon:start", "start it, unless it runs", "Clients start it by themselves.")
+    _verb(states, "stop", "daemon:stop", "stop it, and the servers with it", "Clients fail closed until it runs again.")
+    _verb(states, "restart", "daemon:restart", "stop and start it", "For a new version of the program.")
+    status = _verb(
+        states, "status", "daemon:status", "how everything is", "Ends with 1 if it does not run or is halted."
+    )
+    status.add_argument("--json", action="store_true", help="for machines")
+    _verb(states, "run", "daemon:run", "be the daemon, in the foreground", "For service managers.")
+
+
+def _servers(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    servers = verbs.add_parser(
+        "servers", help="the servers behind the gateway", description="The servers, and their tools."
+    )
+    steps = servers.add_subparsers(metavar="COMMAND", required=True, title="commands")
+    listed = _verb(steps, "list", "servers:list_", "which there are", "And whether each is approved as it stands.")
+    listed.add_argument("--json", action="store_true", help="for machines")
+    add = _verb(
+        steps, "add", "servers:add", "add one",
+        "Behind -- stands its command. Its tools are shown and approved with: ironcurtain servers review NAME.",
+    )  # fmt: skip
+    add.add_argument("name", metavar="NAME")
+    add.add_argument("--url", metavar="URL", help="a server that is reached over HTTP")
+    add.add_argument("--replace", action="store_true", help="replace one of that name")
+    add.set_defaults(command=[])
+    add.usage = "ironcurtain servers add [-h] [--url URL] [--replace] NAME [-- COMMAND ARGUMENT...]"
+    remove = _verb(steps, "remove", "servers:remove", "take one out", "What is known of its tools is kept.")
+    remove.add_argument("name", metavar="NAME")
+    test = _verb(steps, "test", "servers:test", "start one, list its tools, end it", "Nothing is changed.")
+    test.add_argument("name", metavar="NAME")
+    review = _verb(
+        steps, "review", "servers:review", "show what is new or changed, and ask",
+        "A server that is new or started otherwise, and tools that are new or changed, cannot be used before.",
+    )  # fmt: skip
+    review.add_argument("name", metavar="NAME", nargs="?", help="all of them, if left out")
+    review.add_argument("--yes", action="store_true", help="approve without asking")
+
+
+def _approvals(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    approvals = verbs.add_parser(
+        "approvals", help="answer what waits for you", description="Answer what waits for you."
+    )
+    steps = approvals.add_subparsers(metavar="COMMAND", required=True, title="commands")
+    listed = _verb(steps, "list", "approvals:list_", "what waits", "Oldest first.")
+    listed.add_argument("--json", action="store_true", help="for machines")
+    shown = _verb(steps, "show", "approvals:show", "one call in full", "The canonical values, the rule, who asked.")
+    shown.add_argument("id", metavar="ID", help="or the beginning of one")
+    shown.add_argument("--json", action="store_true", help="for machines")
+    yes = _verb(steps, "approve", "approvals:approve", "yes, to exactly this call, once", "It is decided again first.")
+    yes.add_argument("id", metavar="ID")
+    no = _verb(steps, "deny", "approvals:deny", "no, with a sentence for the agent", "The agent reads the sentence.")
+    no.add_argument("id", metavar="ID")
+    no.add_argument("sentence", metavar="SENTENCE", nargs="*")
+
+
+def _audit(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    audit = verbs.add_parser("audit", help="what happened", description="Look at the record of every call.")
+    steps = audit.add_subparsers(metavar="COMMAND", required=True, title="commands")
+    tail = _verb(steps, "tail", "audit:tail", "the last records", "With --follow also those that come.")
+    tail.add_argument("-n", "--number", type=int, default=20, metavar="N", help="how many (default: %(default)s)")
+    tail.add_argument("-f", "--follow", action="store_true", help="go on until interrupted")
+    show = _verb(steps, "show", "audit:show", "all of one call, or of one record", "By call id or record number.")
+    show.add_argument("id", metavar="ID")
+    search = _verb(steps, "search", "audit:search", "the records that fit", "All that is asked for must fit.")
+    for name in ("agent", "server", "tool", "decision", "code", "kind", "session", "rule"):
+        search.add_argument(f"--{name}", metavar="NAME")
+    search.add_argument("--since", metavar="TIME", help="for example 2026-11-15T08")
+    search.add_argument("text", nargs="?", metavar="TEXT", help="anywhere in the record")
+    verify = _verb(
+        steps, "verify", "audit:verify", "walk the whole chain",
+        "Names the first record that is not as it was written, and compares with the signed checkpoints. Ends with 1 if"
+        " something is wrong.",
+    )  # fmt: skip
+    export = _verb(steps, "export", "audit:export", "all records, for other programs", "To standard output.")
+    export.add_argument("--format", choices=("jsonl", "csv"), default="jsonl")
+    stats = _verb(steps, "stats", "audit:stats", "how often what was decided", "By server, tool and reason.")
+    for verb in (tail, show, search, verify, stats):
+        verb.add_argument("--json", action="store_true", help="for machines")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -131,8 +235,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
+    words = list(sys.argv[1:] if argv is None else argv)
+    end = words.index("--") if "--" in words else len(words)
     try:
-        arguments = parser().parse_args(argv)
+        arguments = parser().parse_args(words[:end])
+        if words[end + 1 :]:  # another program's command line: none of it is ours to read
+            if not hasattr(arguments, "command"):
+                parser().error("nothing is expected behind --")
+            arguments.command = words[end + 1 :]
     except SystemExit as end:  # --help, --version, or a usage error that has been said
         return int(end.code or DONE)
     from ironcurtain.errors import ArtifactError, Refusal, visible  # noqa: PLC0415 - not needed for --help

@@ -1,0 +1,204 @@
+"""`ironcurtain servers`: which there are, what they offer, and whether you approve of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from ironcurtain.artifacts.first_sight import approve_tools
+from ironcurtain.artifacts.home import Home, default_home
+from ironcurtain.artifacts.item import parse
+from ironcurtain.artifacts.policy import read_bundle
+from ironcurtain.artifacts.servers import read_servers, write_servers
+from ironcurtain.artifacts.state import approve_server, approved_servers
+from ironcurtain.cli.client import tell_to_look
+from ironcurtain.cli.loading import surroundings
+from ironcurtain.cli.main import DONE
+from ironcurtain.cli.show import console, table
+from ironcurtain.errors import Refusal, visible
+from ironcurtain.gateway.scan import scan
+from ironcurtain.gateway.upstream.server import Server
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ironcurtain.artifacts.servers import Credentials, ServerSpec
+    from ironcurtain.model.call import Json
+
+
+def list_(arguments: argparse.Namespace) -> int:
+    """What is configured, and whether it is approved as it stands."""
+    home = Home(default_home())
+    specs, _ = read_servers(home)
+    approved = approved_servers(home.root)
+    rows = [
+        {"name": name, "approved": approved.get(name) == spec.pin, "disabled": spec.disabled, "command": spec.shown()}
+        for name, spec in specs.items()
+    ]
+    if arguments.json:
+        print(json.dumps(rows))
+        return DONE
+    out = table("server", "approved", "started as")
+    for row in rows:
+        state = "off" if row["disabled"] else "yes" if row["approved"] else "NO"
+        out.add_row(visible(str(row["name"])), state, visible(str(row["command"])))
+    console().print(out if rows else "no servers; run: ironcurtain servers add NAME -- COMMAND, or: ironcurtain adopt")
+    return DONE
+
+
+def add(arguments: argparse.Namespace) -> int:
+    """Add a server, and approve how it is started: you have just written it."""
+    home = Home(default_home())
+    home.require()
+    entries = _entries(home)
+    if arguments.name in entries and not arguments.replace:
+        raise Refusal("server_exists", f"there is a server {arguments.name!r}", "choose another name, or add --replace")
+    if bool(arguments.url) == bool(arguments.command):
+        raise Refusal(
+            "usage", "a command or --url, one of the two", "ironcurtain servers add NAME -- COMMAND ARGUMENT..."
+        )
+    if arguments.url:
+        entries[arguments.name] = {"type": "http", "url": arguments.url}
+    else:
+        command, *rest = arguments.command
+        entries[arguments.name] = {"command": command, "args": [*rest]}
+    write_servers(home, entries)
+    spec = read_servers(home)[0][arguments.name]
+    approve_server(home.root, arguments.name, spec.pin, time.time())
+    tell_to_look(home)
+    print(f"added {arguments.name}: {visible(spec.shown())}")
+    print(f"its tools are not known yet; run: ironcurtain servers review {arguments.name}")
+    return DONE
+
+
+def remove(arguments: argparse.Namespace) -> int:
+    """Take a server out."""
+    home = Home(default_home())
+    entries = _entries(home)
+    if arguments.name not in entries:
+        raise Refusal("server_unknown", f"there is no server {arguments.name!r}", "run: ironcurtain servers list")
+    entries.pop(arguments.name)
+    write_servers(home, entries)
+    tell_to_look(home)
+    print(f"removed {arguments.name}; its tools stay described, and cannot be called")
+    return DONE
+
+
+def test(arguments: argparse.Namespace) -> int:
+    """Start a server, list its tools, and end it."""
+    home = Home(default_home())
+    spec, credentials = _spec(home, arguments.name)
+    server = _listed(spec, credentials, home)
+    print(f"{arguments.name}: {len(server.tools)} tools")
+    for name in sorted(server.tools):
+        print(f"  {visible(name)}")
+    return DONE
+
+
+def review(arguments: argparse.Namespace) -> int:
+    """Show what is new or changed, and ask."""
+    home = Home(default_home())
+    home.require()
+    specs, credentials = read_servers(home)
+    names = [arguments.name] if arguments.name else sorted(specs)
+    asked = 0
+    for name in names:
+        spec, _ = _spec(home, name)
+        asked += _review(home, spec, credentials, yes=arguments.yes)
+    if asked:
+        tell_to_look(home)
+    else:
+        print("nothing is new, and nothing has changed")
+    return DONE
+
+
+def _review(home: Home, spec: ServerSpec, credentials: Credentials, *, yes: bool) -> int:
+    asked = 0
+    if approved_servers(home.root).get(spec.name) != spec.pin:
+        asked += 1
+        print(f"{visible(spec.name)} is started as: {visible(spec.shown())}")
+        for key, value in spec.env.items():
+            print(f"  with {visible(key)}={visible(value)}")
+        for secret in spec.secret_names:
+            print(f"  with {visible(secret)} from your credentials")
+        if not _agreed("start it", yes=yes):
+            return asked
+        approve_server(home.root, spec.name, spec.pin, time.time())
+    server = _listed(spec, credentials, home)
+    known = _pins(home, spec.name)
+    new = [definition for name, definition in server.tools.items() if known.get(name) != server.pins[name]]
+    if not new:
+        return asked
+    for definition in new:
+        _describe(definition, changed=definition["name"] in known)
+    if _agreed(f"approve these {len(new)} tools of {spec.name} as they are", yes=yes):
+        verification = approve_tools(home.policy, spec.name, new, surroundings())
+        if not verification.passed:
+            raise Refusal(
+                "policy_failed", "the policy does not pass its scenarios with these tools", f"see {home.policy}"
+            )
+        print("approved; until somebody describes them, no rule about paths, hosts or people allows them")
+    return asked + 1
+
+
+def _describe(definition: dict[str, Json], *, changed: bool) -> None:
+    print(f"{'CHANGED' if changed else 'new'}: {visible(str(definition['name']))}")
+    first = str(definition.get("description", "")).strip().split("\n")[0]
+    print(f"    {visible(first)}")
+    for finding in scan(definition):
+        print(f"    LOOK: {finding.kind}, at {visible(finding.place)}: {visible(finding.excerpt)}")
+
+
+def _agreed(what: str, *, yes: bool) -> bool:
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise Refusal("usage", "nobody is there to ask", "add --yes")
+    return input(f"{what}? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _listed(spec: ServerSpec, credentials: Credentials, home: Home) -> Server:
+    """The server, started and ended, with what it offers."""
+    home.run.mkdir(mode=0o700, exist_ok=True)
+
+    async def work() -> Server:
+        server = Server(spec, credentials, home.run, lambda _: None)
+        try:
+            ready = await server.ready()
+            tools, pins = dict(server.tools), dict(server.pins)
+            problem = server.problem or ("" if ready else "it does not answer")
+        finally:
+            await server.stop()
+        if problem:
+            said = f"; it said: {visible(server.complaints[-1])}" if server.complaints else ""
+            raise Refusal(
+                "server_failed", f"{spec.name}: {visible(problem)}{said}", f"it is started as: {spec.shown()}"
+            )
+        server.tools, server.pins = tools, pins
+        return server
+
+    return asyncio.run(work())
+
+
+def _pins(home: Home, server: str) -> dict[str, str]:
+    annotations: Any = read_bundle(home.policy).items["tool-annotations.json"].value
+    tools = annotations["servers"].get(server, {"tools": []})["tools"]
+    return {tool["toolName"]: tool["pin"] for tool in tools}
+
+
+def _entries(home: Home) -> dict[str, Json]:
+    if not home.servers.exists():
+        return {}
+    item = parse(home.servers.read_bytes(), str(home.servers))
+    entries = item.members(("mcpServers",))["mcpServers"].value
+    return dict(entries) if isinstance(entries, dict) else {}
+
+
+def _spec(home: Home, name: str) -> tuple[ServerSpec, Credentials]:
+    specs, credentials = read_servers(home)
+    if name not in specs:
+        raise Refusal("server_unknown", f"there is no server {name!r}", "run: ironcurtain servers list")
+    return specs[name], credentials

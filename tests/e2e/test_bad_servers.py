@@ -1,0 +1,212 @@
+"""Servers that die, hang, lie and flood. Each costs its own calls, and nobody else's."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ironcurtain.artifacts.annotations import pin_of
+from tests.e2e.house import Agent, House, code_of, eventually, text_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}, "path": {"type": "string"}}}
+
+
+def definition(name: str) -> dict[str, Any]:
+    return {"name": name, "description": "Says what it was told", "inputSchema": SCHEMA, "x-own": {"kept": True}}
+
+
+def annotation(server: str, name: str) -> dict[str, Any]:
+    roles = {"echo": "none", "touch": "read-path"}[name]
+    return {
+        "toolName": name, "serverName": server, "sideEffects": True, "definition": definition(name), "pin": pin_of(definition(name)),
+        "args": {"text": {"roles": ["none"], "absent": "nothing"}, "path": {"roles": [roles], "absent": "nothing"}},
+    }  # fmt: skip
+
+
+class Bad:
+    """A house with a bad server beside a good one."""
+
+    def __init__(self, house: House, *modes: str, timeout: float | None = None) -> None:
+        self.house = house
+        self.log = house.owner / "upstream.log"
+        servers = house.home / "servers.json"
+        entries = json.loads(servers.read_text())["mcpServers"]
+        entries["bad"] = {
+            "command": sys.executable,
+            "args": ["-I", "-m", "ironcurtain.testing.hostile", str(self.log), *modes],
+        }
+        if timeout is not None:
+            entries["bad"]["timeout"] = timeout
+        servers.write_text(json.dumps({"mcpServers": entries}))
+        self._allow(house.home / "policy")
+        house.approve()
+
+    def _allow(self, policy: Path) -> None:
+        annotations = json.loads((policy / "tool-annotations.json").read_text())
+        annotations["servers"]["bad"] = {"tools": [annotation("bad", "echo"), annotation("bad", "touch")]}
+        (policy / "tool-annotations.json").write_text(json.dumps(annotations))
+        rules = json.loads((policy / "compiled-policy.json").read_text())
+        rules["rules"].insert(0, {"name": "bad-may", "if": {"server": ["bad"]}, "then": "allow"})
+        (policy / "compiled-policy.json").write_text(json.dumps(rules))
+        self.house.run("policy", "verify", str(policy))
+
+    def agent(self, era: str = "handshake") -> Agent:
+        agent = self.house.agent(era=era)
+        agent.ask("tools/list")
+        return agent
+
+    def reached(self) -> list[Any]:
+        return [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
+
+
+def good(agent: Agent) -> bool:
+    return "isError" not in agent.call("filesystem__list_directory", path=".")
+
+
+@pytest.mark.parametrize("modes", [["banner"], ["twice"], ["asks"], ["floods"], ["modern"], ["progress"], ["slow"]])
+@pytest.mark.parametrize("era", ["handshake", "envelope"])
+def test_a_server_that_is_only_strange_works(house: House, modes: list[str], era: str) -> None:
+    bad = Bad(house, *modes)
+    agent = bad.agent(era)
+    for number in range(3):
+        assert json.loads(text_of(agent.call("bad__echo", text=str(number)))) == {"text": str(number)}
+    assert len(bad.reached()) == 3
+    assert all(set(call) <= {"name", "arguments", "_meta"} for call in bad.reached())
+    assert good(agent)
+
+
+@pytest.mark.parametrize(
+    ("mode", "code"),
+    [("dies", "upstream_gone"), ("huge", "upstream_gone"), ("junk", "upstream_gone"), ("repeats", "upstream_gone"), ("silent", "upstream_timeout")],
+)  # fmt: skip
+def test_a_server_that_breaks_costs_one_call(house: House, mode: str, code: str) -> None:
+    bad = Bad(house, mode, timeout=1.0)
+    agent = bad.agent()
+    result = agent.call("bad__echo", text="x")
+    assert result["isError"] is True
+    assert "unknown" in text_of(result)
+    assert len(bad.reached()) == 1, "once, and never again by itself"
+    (outcome,) = house.records(kind="outcome")
+    assert (outcome["execution"]["status"], outcome["execution"]["code"]) == ("unknown", code)
+    assert good(agent)
+
+
+def test_a_server_that_never_speaks_is_waited_for_and_given_up(house: House) -> None:
+    agent = house.agent()
+    agent.ask("tools/list")
+    Bad(house, "mute")
+    assert good(agent)
+    began = time.monotonic()
+    assert good(agent)
+    assert time.monotonic() - began < 5
+
+
+def test_an_error_of_the_server_is_the_servers_own(house: House) -> None:
+    agent = Bad(house, "fails").agent()
+    answer = agent.ask("tools/call", {"name": "bad__echo", "arguments": {}})
+    assert answer["error"] == {"code": -32050, "message": "I will not", "data": {"why": "no"}}
+
+
+@pytest.mark.parametrize("era", ["handshake", "envelope"])
+@pytest.mark.parametrize("upstream", [[], ["modern"]])
+def test_what_we_do_not_know_passes_unharmed(house: House, era: str, upstream: list[str]) -> None:
+    agent = Bad(house, "odd", *upstream).agent(era)
+    result = agent.call("bad__echo", text="x")
+    assert result["content"] == [{"type": "hologram", "depth": 3, "n": 1.0, "big": 2**70}]
+    assert isinstance(result["content"][0]["n"], float)
+    assert result["x-own"] == [1.5, {"A": 1, "a": 2}]
+    assert result["structuredContent"] == {"k": None}
+    assert result["_meta"]["own/key"] == "v"
+    assert result["_meta"].get("io.modelcontextprotocol/serverInfo", {"name": "ironcurtain"})["name"] == "ironcurtain"
+    assert ("resultType" in result) is (era == "envelope")
+    (tool,) = [tool for tool in agent.ask("tools/list")["result"]["tools"] if tool["name"] == "bad__echo"]
+    assert tool["x-own"] == {"kept": True}
+    assert tool["inputSchema"] == SCHEMA
+
+
+def test_progress_is_passed_on_under_the_clients_own_token(house: House) -> None:
+    agent = Bad(house, "progress").agent()
+    agent.ask("tools/call", {"name": "bad__echo", "arguments": {}, "_meta": {"progressToken": "mine"}})
+    steps = [m["params"] for m in agent.heard if m["method"] == "notifications/progress"]
+    assert [step["progress"] for step in steps] == [1, 2, 3]
+    assert {step["progressToken"] for step in steps} == {"mine"}
+
+
+def test_meta_reaches_the_server_without_what_belongs_to_the_hop(house: House) -> None:
+    bad = Bad(house)
+    agent = bad.agent("envelope")
+    agent.ask("tools/call", {"name": "bad__echo", "arguments": {}, "_meta": {"own/key": 1}})
+    assert bad.reached()[0]["_meta"] == {"own/key": 1}
+    assert house.records(kind="intent")[0]["meta"] == {"own/key": 1}
+    over = agent.ask("tools/call", {"name": "bad__echo", "arguments": {}, "_meta": {"own/key": "x" * 5_000}})
+    assert over["error"]["data"]["code"] == "call_malformed"
+
+
+def test_a_tool_that_changes_is_denied_until_it_is_approved_again(house: House) -> None:
+    bad = Bad(house, "drifts")
+    agent = bad.agent()
+    assert "isError" not in agent.call("bad__echo", text="1")
+    result = eventually(lambda: (r := agent.call("bad__echo", text="2")).get("isError") and r)
+    assert code_of(result) == "tool_drift"
+    before = len(bad.reached())
+    assert code_of(agent.call("bad__touch", path="x")) == "tool_drift"
+    assert len(bad.reached()) == before, "nothing reached it since"
+    assert house.status()["drifted"] == ["bad/echo", "bad/touch"]
+    names = [tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]]
+    assert "bad__echo" not in names
+    assert good(agent)
+
+
+def test_a_tool_that_appears_is_not_offered(house: House) -> None:
+    agent = Bad(house, "grows").agent()
+    agent.call("bad__echo", text="1")
+    time.sleep(1.5)
+    names = [tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]]
+    assert "bad__extra" not in names
+    assert "error" in agent.ask("tools/call", {"name": "bad__extra", "arguments": {}})
+
+
+def test_a_server_that_was_changed_is_not_started(house: House) -> None:
+    bad = Bad(house)
+    agent = bad.agent()
+    agent.call("bad__echo", text="1")
+    servers = house.home / "servers.json"
+    servers.write_text(
+        servers.read_text()
+        .replace('"ironcurtain.testing.hostile"', '"ironcurtain.testing.hostile" '.strip())
+        .replace(str(bad.log), str(bad.log) + "2")
+    )
+    eventually(lambda: "bad" in str(house.status()["notes"].get("servers", "")))
+    assert agent.call("bad__echo", text="2")["isError"] is True
+    assert len(bad.reached()) == 1
+
+
+def test_cancelling_reaches_the_server_and_the_outcome_is_unknown(house: House) -> None:
+    bad = Bad(house, "silent")
+    agent = bad.agent()
+    waiting = agent.begin("tools/call", {"name": "bad__echo", "arguments": {"text": "x"}})
+    eventually(bad.reached)
+    agent.tell("notifications/cancelled", {"requestId": waiting})
+    (outcome,) = eventually(lambda: house.records(kind="outcome"))
+    assert (outcome["execution"]["status"], outcome["execution"]["code"]) == ("unknown", "withdrawn")
+    assert good(agent)
+
+
+def test_a_call_cut_off_by_a_kill_is_unknown_afterwards(house: House) -> None:
+    bad = Bad(house, "silent")
+    agent = bad.agent()
+    agent.begin("tools/call", {"name": "bad__echo", "arguments": {"text": "x"}})
+    eventually(bad.reached)
+    house.kill()
+    house.agent().ask("tools/list")
+    (outcome,) = house.records(kind="outcome")
+    assert outcome["execution"]["code"] == "cut_off"
+    assert len(bad.reached()) == 1, "not sent a second time"
+    house.run("audit", "verify")

@@ -104,7 +104,8 @@ def test_nothing_outside_is_touched(box: Box, tool: str, path: str) -> None:
     (box.inside / "link").symlink_to(box.outside)
     (box.inside / "file-link").symlink_to(box.outside / "secret")
     arguments: dict[str, Any] = {"path": path.replace("{out}", str(box.outside))}
-    arguments |= {"content": "x"} if tool == "write_file" else {"edits": []} if tool == "edit_file" else {}
+    more: dict[str, dict[str, Any]] = {"write_file": {"content": "x"}, "edit_file": {"edits": []}}
+    arguments |= more.get(tool, {})
     assert "secret" not in box.fails(tool, **arguments).replace("out/secret", "")
     assert (box.outside / "secret").read_text() == "secret"
 

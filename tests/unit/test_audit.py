@@ -115,10 +115,11 @@ def test_what_cannot_be_encoded_is_recorded_without_it(tmp_path: Path) -> None:
         async with opened(tmp_path) as store:
             await store.append("outcome", {"call": "c1", "text": "\ud800"})
             await store.append("outcome", {"call": "c2", "number": float("nan")})
+            await store.append("outcome", {"call": "c3", "digest": "of something else"})
 
     asyncio.run(work())
-    assert verify(tmp_path).records == 2
-    assert [json.loads(line)["call"] for line in lines(tmp_path)] == ["c1", "c2"]
+    assert verify(tmp_path).records == 3
+    assert [json.loads(line)["call"] for line in lines(tmp_path)] == ["c1", "c2", "c3"]
     assert all("unrecordable" in json.loads(line) for line in lines(tmp_path))
 
 

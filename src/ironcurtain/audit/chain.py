@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 GENESIS: Final = "sha256:" + "0" * 64
 RECORD: Final = Limits(size=8 * 1024 * 1024, depth=48, values=400_000)  # a call at its limits, with what is said of it
+_OURS: Final = ("seq", "prev", "digest")
 _SEAL: Final = ',"digest":"sha256:'
 _SEAL_SIZE: Final = len(_SEAL) + 64 + len('"}')
 
@@ -37,6 +38,8 @@ class BadRecordError(Exception):
 
 def seal(fields: dict[str, Json], head: Head) -> tuple[bytes, Head]:
     """The next line of the chain, without its line break, and the new head."""
+    if not fields.keys().isdisjoint(_OURS):  # a second key of that name would give the line two meanings
+        raise ValueError("a record may not bring its own seal")
     body = strict_json.canonical({**fields, "seq": head.seq + 1, "prev": head.digest})
     digest = hashlib.sha256(body).hexdigest()
     return body[:-1] + f'{_SEAL}{digest}"}}'.encode(), Head(head.seq + 1, f"sha256:{digest}")

@@ -100,7 +100,7 @@ class CallPorts:
             "session": self._session,
             "agent": principal_fields(call.principal),
             "request": request_fields(call.server, call.tool, call.arguments, runtime.redactor),
-            "digest": effect.digest,
+            "callDigest": effect.digest,
             "evaluation": evaluation_fields(effect.decision, runtime.redactor, _policy(prepared)),
             "escalation": {"question": question.id},
         }
@@ -159,7 +159,7 @@ class CallPorts:
             "session": self._session,
             "agent": principal_fields(call.principal),
             "request": request_fields(call.server, call.tool, call.arguments, runtime.redactor),
-            "digest": effect.digest,
+            "callDigest": effect.digest,
             "evaluation": evaluation_fields(effect.decision, runtime.redactor, _policy(prepared)),
         }
         if self._context.meta:

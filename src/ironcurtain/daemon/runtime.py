@@ -193,7 +193,7 @@ class Runtime:
         while True:
             if policy.changed([home.config, *(home.policy / name for name in FILES)]):
                 self._reload()
-                await self._event("policy", {"version": self.loaded.policy.version, "digest": self.loaded.digest})
+                await self._event("policy", {"version": self.loaded.policy.version, "policy": self.loaded.digest})
             if servers.changed([home.servers, home.credentials, home.root / "state.db"]):
                 await self._load_servers()
             self._look_at_constitution()

@@ -28,6 +28,7 @@ ROOMS = {
     "escalation": {"model", "errors", "mediation", "escalation"},
     "gateway": {"model", "errors", "wire", "mediation", "artifacts", "gateway"},
     "servers": {"servers"},
+    "adoption": {"errors", "wire", "audit", "artifacts", "adoption"},
 }
 
 

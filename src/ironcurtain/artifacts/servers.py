@@ -130,6 +130,14 @@ def read_credentials(home: Home) -> Credentials:
     )
 
 
+def read_entries(home: Home) -> dict[str, Json]:
+    """The entries of `servers.json` as they are written."""
+    if not os.path.lexists(home.servers):
+        return {}
+    item = parse(read_artifact(home.servers), str(home.servers)).members(("mcpServers",))["mcpServers"]
+    return {name: entry.value for name, entry in item.entries().items()}
+
+
 def write_servers(home: Home, servers: Mapping[str, Json]) -> None:
     """Write `servers.json`."""
     _write(home.servers, {"mcpServers": dict(servers)})

@@ -22,6 +22,11 @@ def shipped_bundle() -> Bundle:
     return Bundle(directory, {name: parse((directory / name).read_bytes(), name) for name in present})
 
 
+def shipped_constitution() -> Path:
+    """What the shipped policy was made from."""
+    return Path(str(files("ironcurtain") / "default" / "constitution.md"))
+
+
 def load_shipped(owner_home: Path, sandbox: Path, surroundings: Surroundings) -> Loaded:
     """The shipped policy for an owner and a sandbox. It has been verified before it was shipped."""
     bundle = shipped_bundle()

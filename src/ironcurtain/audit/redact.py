@@ -94,6 +94,11 @@ class Redactor:
         return f"[{kind} {mark[:8]}]"
 
 
+def is_secret(name: str, value: str) -> bool:
+    """Whether a variable looks like one that nobody else should know, by its name or by its value."""
+    return bool(value) and (_BY_NAME.search(_spaced(name)) is not None or _BY_SHAPE.search(value) is not None)
+
+
 def _spaced(name: str) -> str:
     """`accessToken` as `access_token`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)

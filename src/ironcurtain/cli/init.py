@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import sys
 import time
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ironcurtain.adoption.program import program
 from ironcurtain.artifacts.files import write_artifact
-from ironcurtain.artifacts.home import Home, default_home
+from ironcurtain.artifacts.home import Home, constitution_hash, default_home
 from ironcurtain.artifacts.policy import POLICY
 from ironcurtain.artifacts.servers import read_servers, write_servers
-from ironcurtain.artifacts.shipped import fitted, shipped_bundle
+from ironcurtain.artifacts.shipped import fitted, shipped_bundle, shipped_constitution
 from ironcurtain.artifacts.state import approve_server
 from ironcurtain.artifacts.verify import verify_directory
 from ironcurtain.cli.loading import surroundings
@@ -32,15 +32,19 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.yes and not _agreed(home):
         print("nothing was changed")
         return BAD
+    for line in furnish(home) or ["everything was there already"]:
+        print(line)
+    print(f"next: ironcurtain adopt, or put this into your client's MCP configuration:\n{_entry()}")
+    return DONE
+
+
+def furnish(home: Home) -> list[str]:
+    """Make what is missing, and say what was made."""
     home.root.mkdir(mode=0o700, parents=True, exist_ok=True)
     home.require()
     for directory in (home.policy, home.sandbox, home.audit, home.run):
         directory.mkdir(mode=0o700, exist_ok=True)
-    made = [*_constitution(home), *_policy(home), *_servers(home)]
-    for line in made or ["everything was there already"]:
-        print(line)
-    print(f"next: ironcurtain adopt, or put this into your client's MCP configuration:\n{_entry()}")
-    return DONE
+    return [*_constitution(home), *_policy(home), *_servers(home)]
 
 
 def server_entry(home: Home) -> dict[str, Json]:
@@ -54,7 +58,7 @@ def server_entry(home: Home) -> dict[str, Json]:
 def _constitution(home: Home) -> list[str]:
     if home.constitution.exists():
         return []
-    write_artifact(home.constitution, (files("ironcurtain") / "default" / "constitution.md").read_bytes())
+    write_artifact(home.constitution, shipped_constitution().read_bytes())
     return [f"constitution  {home.constitution}"]
 
 
@@ -63,7 +67,10 @@ def _policy(home: Home) -> list[str]:
         return []
     bundle = fitted(shipped_bundle(), Path.home(), home.sandbox)
     for name, item in bundle.items.items():
-        write_artifact(home.policy / name, (json.dumps(item.value, indent=1, ensure_ascii=False) + "\n").encode())
+        value = item.value
+        if name == POLICY and isinstance(value, dict):
+            value = {**value, "constitutionHash": constitution_hash(shipped_constitution())}
+        write_artifact(home.policy / name, (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode())
     verification = verify_directory(home.policy, surroundings())
     if not verification.passed:
         failed = next(result.scenario.description for result in verification.results if not result.passed)
@@ -85,8 +92,8 @@ def _servers(home: Home) -> list[str]:
 
 
 def _entry() -> str:
-    command = Path(sys.argv[0]).absolute()
-    entry = {"mcpServers": {"ironcurtain": {"command": str(command), "args": ["gateway", "--agent", "NAME"]}}}
+    command, *before = program()
+    entry = {"mcpServers": {"ironcurtain": {"command": command, "args": [*before, "gateway", "--agent", "NAME"]}}}
     return json.dumps(entry, indent=2)
 
 

@@ -102,12 +102,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--json", action="store_true", help="for machines")
     _policy_options(run)
 
-    init = _verb(
-        verbs, "init", "init:run", "make a home: constitution, policy, sandbox, a filesystem server",
-        "Makes what is missing and changes nothing that is there.",
-    )  # fmt: skip
-    init.add_argument("--yes", action="store_true", help="do not ask")
-
+    _first_steps(verbs)
     _gateway(verbs)
     _servers(verbs)
     _approvals(verbs)
@@ -120,6 +115,36 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))
     return top
+
+
+def _first_steps(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    init = _verb(
+        verbs, "init", "init:run", "make a home: constitution, policy, sandbox, a filesystem server",
+        "Makes what is missing and changes nothing that is there.",
+    )  # fmt: skip
+    init.add_argument("--yes", action="store_true", help="do not ask")
+
+    adopt = _verb(
+        verbs, "adopt", "adopt:run", "put the gateway between your clients and their servers",
+        "Finds the servers of Claude Code, Claude Desktop, Cursor, VS Code, Windsurf, Goose, Codex, Gemini CLI and of"
+        " .mcp.json, moves them behind the gateway, and leaves one entry that starts it. Credentials go into your"
+        " own store, and only to the server they belong to.",
+    )  # fmt: skip
+    adopt.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
+    adopt.add_argument("--undo", action="store_true", help="put the clients' files back as they were")
+    adopt.add_argument("--yes", action="store_true", help="do not ask; what looks suspicious stays unapproved")
+    adopt.add_argument(
+        "--project", metavar="DIR", action="append", default=[], help="look there too (default: the current directory)"
+    )
+    doctor = _verb(
+        verbs, "doctor", "doctor:run", "everything that can be wrong, and what mends it",
+        "Looks at the home, policy, servers, daemon, audit log, disk and clients. Ends with 1 if something is bad.",
+    )  # fmt: skip
+    status = _verb(
+        verbs, "status", "daemon:status", "how everything is", "Ends with 1 if the daemon does not run or is halted."
+    )
+    for verb in (doctor, status):
+        verb.add_argument("--json", action="store_true", help="for machines")
 
 
 def _gateway(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

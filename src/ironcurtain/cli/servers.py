@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ironcurtain.artifacts.first_sight import approve_tools
 from ironcurtain.artifacts.home import Home, default_home
-from ironcurtain.artifacts.item import parse
 from ironcurtain.artifacts.policy import read_bundle
-from ironcurtain.artifacts.servers import read_servers, write_servers
+from ironcurtain.artifacts.servers import read_entries, read_servers, write_servers
 from ironcurtain.artifacts.state import approve_server, approved_servers
 from ironcurtain.cli.client import tell_to_look
 from ironcurtain.cli.loading import surroundings
@@ -53,7 +52,7 @@ def add(arguments: argparse.Namespace) -> int:
     """Add a server, and approve how it is started: you have just written it."""
     home = Home(default_home())
     home.require()
-    entries = _entries(home)
+    entries = read_entries(home)
     if arguments.name in entries and not arguments.replace:
         raise Refusal("server_exists", f"there is a server {arguments.name!r}", "choose another name, or add --replace")
     if bool(arguments.url) == bool(arguments.command):
@@ -77,7 +76,7 @@ def add(arguments: argparse.Namespace) -> int:
 def remove(arguments: argparse.Namespace) -> int:
     """Take a server out."""
     home = Home(default_home())
-    entries = _entries(home)
+    entries = read_entries(home)
     if arguments.name not in entries:
         raise Refusal("server_unknown", f"there is no server {arguments.name!r}", "run: ironcurtain servers list")
     entries.pop(arguments.name)
@@ -107,7 +106,7 @@ def review(arguments: argparse.Namespace) -> int:
     asked = 0
     for name in names:
         spec, _ = _spec(home, name)
-        asked += _review(home, spec, credentials, yes=arguments.yes)
+        asked += look_at(home, spec, credentials, yes=arguments.yes)
     if asked:
         tell_to_look(home)
     else:
@@ -115,7 +114,11 @@ def review(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _review(home: Home, spec: ServerSpec, credentials: Credentials, *, yes: bool) -> int:
+def look_at(home: Home, spec: ServerSpec, credentials: Credentials, *, yes: bool, careful: bool = False) -> int:
+    """Show what is new about a server and its tools, and ask. Answers how many questions there were.
+
+    `careful` leaves tools out that look suspicious: somebody has to see them first.
+    """
     asked = 0
     if approved_servers(home.root).get(spec.name) != spec.pin:
         asked += 1
@@ -124,7 +127,7 @@ def _review(home: Home, spec: ServerSpec, credentials: Credentials, *, yes: bool
             print(f"  with {visible(key)}={visible(value)}")
         for secret in spec.secret_names:
             print(f"  with {visible(secret)} from your credentials")
-        if not _agreed("start it", yes=yes):
+        if not agreed("start it", yes=yes):
             return asked
         approve_server(home.root, spec.name, spec.pin, time.time())
     server = _listed(spec, credentials, home)
@@ -134,13 +137,16 @@ def _review(home: Home, spec: ServerSpec, credentials: Credentials, *, yes: bool
         return asked
     for definition in new:
         _describe(definition, changed=definition["name"] in known)
-    if _agreed(f"approve these {len(new)} tools of {spec.name} as they are", yes=yes):
-        verification = approve_tools(home.policy, spec.name, new, surroundings())
+    wanted = [definition for definition in new if not (careful and scan(definition))]
+    if wanted and agreed(f"approve these {len(wanted)} tools of {spec.name} as they are", yes=yes):
+        verification = approve_tools(home.policy, spec.name, wanted, surroundings())
         if not verification.passed:
             raise Refusal(
                 "policy_failed", "the policy does not pass its scenarios with these tools", f"see {home.policy}"
             )
         print("approved; until somebody describes them, no rule about paths, hosts or people allows them")
+    if len(wanted) < len(new):
+        print(f"{len(new) - len(wanted)} tools need your eyes first; run: ironcurtain servers review {spec.name}")
     return asked + 1
 
 
@@ -152,7 +158,8 @@ def _describe(definition: dict[str, Json], *, changed: bool) -> None:
         print(f"    LOOK: {finding.kind}, at {visible(finding.place)}: {visible(finding.excerpt)}")
 
 
-def _agreed(what: str, *, yes: bool) -> bool:
+def agreed(what: str, *, yes: bool) -> bool:
+    """Ask, unless that has been answered on the command line."""
     if yes:
         return True
     if not sys.stdin.isatty():
@@ -187,14 +194,6 @@ def _pins(home: Home, server: str) -> dict[str, str]:
     annotations: Any = read_bundle(home.policy).items["tool-annotations.json"].value
     tools = annotations["servers"].get(server, {"tools": []})["tools"]
     return {tool["toolName"]: tool["pin"] for tool in tools}
-
-
-def _entries(home: Home) -> dict[str, Json]:
-    if not home.servers.exists():
-        return {}
-    item = parse(home.servers.read_bytes(), str(home.servers))
-    entries = item.members(("mcpServers",))["mcpServers"].value
-    return dict(entries) if isinstance(entries, dict) else {}
 
 
 def _spec(home: Home, name: str) -> tuple[ServerSpec, Credentials]:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import time
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.artifacts.annotations import pin_of
@@ -18,7 +19,6 @@ from ironcurtain.wire.limits import MAX_DEFINITION, MAX_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from ironcurtain.artifacts.servers import Credentials, ServerSpec
     from ironcurtain.gateway.upstream.connection import Channel
@@ -97,7 +97,8 @@ class Server:
 
     async def _open_channel(self, connection: Connection) -> Channel:
         own = {**self.spec.env, **self._credentials.env.get(self.spec.name, {})}
-        return await ServerProcess.start(self.spec.command, own, self._directory, connection.receive, connection.lost)
+        directory = Path(self.spec.cwd) if self.spec.cwd else self._directory
+        return await ServerProcess.start(self.spec.command, own, directory, connection.receive, connection.lost)
 
     def _take(self, listed: list[Json]) -> None:
         """Keep what it offers, within bounds. A definition that is no definition is not offered."""

@@ -442,6 +442,8 @@ def to(*people: str) -> dict[str, Any]:
         ),
         ([rule("allow", tool=["fetch"])], call("fetch", {"url": "https://\u0430pple.com/"}), "escalate"),
         # commands
+        ([rule("escalate", values={"arg:command": {"maximum": 5}})], call("run", {"command": "ls"}), "deny"),
+        ([rule("escalate", values={"arg:command": {"maximum": 5}})], call("run", {"command": "ls $x"}), "escalate"),
         ([rule("allow", values={"role:command": {"in": ["ls", "pwd"]}})], call("run", {"command": "ls"}), "allow"),
         ([rule("allow", values={"role:command": {"in": ["ls", "pwd"]}})], call("run", {"command": "ls; pwd"}), "deny"),
         ([rule("allow", values={"role:command": {"matches": "ls.*"}})], call("run", {"command": "ls\nrm x"}), "deny"),

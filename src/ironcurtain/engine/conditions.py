@@ -121,8 +121,10 @@ def _holds(test: Test, value: Value, *, allowing: bool) -> bool:
     if isinstance(value, Command) and allowing:
         return value.plain and _is(test, value, allowing=True)
     if isinstance(value, Command):
+        if value.unreadable:
+            return True
         results = [_is(test, part, allowing=False) for part in (value.text, *value.parts)]  # all, for their errors
-        return value.unreadable or any(results)
+        return any(results)
     return _is(test, value, allowing=allowing)
 
 

@@ -63,7 +63,7 @@ class CaseFile:
         if "config" not in self.content:
             return load_policy(place.root / "policy", place.surroundings())
         file = self.config(place)
-        return load_policy(place.root / "policy", Surroundings(place.ironcurtain, NOW, read_config(file), file))
+        return load_policy(place.root / "policy", Surroundings(place.ironcurtain, NOW, read_config(file).access, file))
 
     def configuration(self, place: Place) -> dict[str, Any]:
         return tomllib.loads(place.fill(self.content.get("config", "")))

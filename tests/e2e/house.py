@@ -56,9 +56,9 @@ class House:
     def json(self, *arguments: str, code: int = 0) -> Any:
         return json.loads(self.run(*arguments, "--json", code=code))
 
-    def agent(self, *arguments: str, era: str = "handshake") -> Agent:
-        """A client that starts the relay."""
-        made = Agent(self, arguments, era)
+    def agent(self, *arguments: str, era: str = "handshake", can: dict[str, Any] | None = None) -> Agent:
+        """A client that starts the relay, and can be asked what `can` says."""
+        made = Agent(self, arguments, era, can or {})
         self.clients.append(made)
         return made
 
@@ -75,6 +75,12 @@ class House:
         path.write_text(json.dumps({"mcpServers": entries}))
         path.chmod(0o600)
         self.approve()
+
+    def configure(self, text: str) -> None:
+        """Write `config.toml`; before the daemon runs, or wait for it to look."""
+        path = self.home / "config.toml"
+        path.write_text(text)
+        path.chmod(0o600)
 
     def approve(self) -> None:
         from ironcurtain.artifacts.home import Home  # noqa: PLC0415 - in this process, for speed
@@ -108,8 +114,9 @@ class House:
 class Agent:
     """A client of one era, speaking plain JSON-RPC to a relay."""
 
-    def __init__(self, house: House, arguments: tuple[str, ...], era: str) -> None:
+    def __init__(self, house: House, arguments: tuple[str, ...], era: str, can: dict[str, Any]) -> None:
         self.era = era
+        self._envelope = {**ENVELOPE, f"{META}clientCapabilities": can}
         self._next = 0
         self._unread = b""
         self.heard: list[dict[str, Any]] = []
@@ -117,7 +124,7 @@ class Agent:
             [*PROGRAM, "gateway", *arguments], env=house.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )  # fmt: skip
         if era == "handshake":
-            params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+            params = {"protocolVersion": "2025-11-25", "capabilities": can, "clientInfo": {"name": "t", "version": "1"}}
             self.initialized = self.ask("initialize", params)["result"]
             self.tell("notifications/initialized", {})
 
@@ -132,7 +139,7 @@ class Agent:
     def begin(self, method: str, params: dict[str, Any]) -> int:
         self._next += 1
         if self.era == "envelope":
-            params = {**params, "_meta": {**ENVELOPE, **params.get("_meta", {})}}
+            params = {**params, "_meta": {**self._envelope, **params.get("_meta", {})}}
         self.send(json.dumps({"jsonrpc": "2.0", "id": self._next, "method": method, "params": params}).encode())
         return self._next
 
@@ -141,11 +148,26 @@ class Agent:
 
     def await_(self, id_: int | None) -> dict[str, Any]:
         """The response to a request, keeping what else was heard."""
+        for message in self.heard:
+            if message.get("id") == id_ and "method" not in message:
+                self.heard.remove(message)
+                return message
         while True:
             message = self.hear()
             if message.get("id") == id_ and "method" not in message:
                 return message
             self.heard.append(message)
+
+    def await_request(self, method: str) -> dict[str, Any]:
+        """A request of the server's, keeping what else was heard."""
+        while True:
+            message = self.hear()
+            if message.get("method") == method and "id" in message:
+                return message
+            self.heard.append(message)
+
+    def reply(self, id_: Any, result: dict[str, Any]) -> None:
+        self.send(json.dumps({"jsonrpc": "2.0", "id": id_, "result": result}).encode())
 
     def hear(self, seconds: float = 30.0) -> dict[str, Any]:
         """The next message; a relay that says nothing for so long has failed."""

@@ -130,6 +130,7 @@ def test_a_killed_daemon_is_said_and_the_next_one_knows(house: House) -> None:
 
 
 def test_many_clients_share_one_daemon(house: House) -> None:
+    house.configure("[budget]\nrepeats = 0\n")
     agents = [house.agent("--agent", f"a{n}") for n in range(6)]
     (house.sandbox / "x").write_text("x")
 
@@ -192,6 +193,7 @@ def test_eras_do_not_mix(house: House) -> None:
 
 
 def test_a_policy_changed_on_disk_is_taken_up(house: House) -> None:
+    house.configure("[budget]\nrepeats = 0\n")
     agent = house.agent()
     assert "isError" not in agent.call("filesystem__write_file", path="a", content="x")
     config = house.home / "config.toml"

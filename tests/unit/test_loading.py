@@ -911,7 +911,7 @@ def test_a_sandbox_around_the_config_file_in_use_is_refused(place: Place) -> Non
     config.chmod(0o600)
     directory = sandboxed(place, "{box}")
     load_policy(directory, place.surroundings())
-    surroundings = Surroundings(place.ironcurtain, NOW, read_config(config), config)
+    surroundings = Surroundings(place.ironcurtain, NOW, read_config(config).access, config)
     error = refusal(place, directory, surroundings)
     assert (error.code, error.file) == ("sandbox_overlap", str(directory / POLICY))
     assert error.help
@@ -1073,6 +1073,6 @@ def test_a_configuration_somebody_else_could_change_is_refused(how: str, place: 
 
 @pytest.mark.parametrize("text", ["", "[tools]\n", '[tools]\nallow = ["*"]\n', '[tools]\nallow = ["group:fs"]\n'])
 def test_a_configuration_near_to_a_refused_one_loads(text: str, place: Place) -> None:
-    surroundings = Surroundings(place.ironcurtain, NOW, read_config(config(place, text)))
+    surroundings = Surroundings(place.ironcurtain, NOW, read_config(config(place, text)).access)
     loaded = load_policy(verified(place), surroundings)
     assert outcome(loaded, call("read", {"path": str(place.root / "docs/a.txt")})) == "allow"

@@ -61,8 +61,7 @@ def _tool(item: Item, server: str) -> tuple[Tool, schema.Schema | str]:
     definition = members["definition"].value
     if not isinstance(definition, dict) or definition.get("name") != name:
         members["definition"].fail("not the definition of this tool", f'it needs "name": {quote(name)}')
-    for effect in members["effects"].elements() if "effects" in members else ():
-        effect.word(EFFECTS)
+    effects = members["effects"].elements() if "effects" in members else []
     try:
         admitted: schema.Schema | str = schema.admit(definition)
     except ValueError as error:
@@ -92,6 +91,7 @@ def _tool(item: Item, server: str) -> tuple[Tool, schema.Schema | str]:
         definition=definition,
         drifted=members["pin"].text() != pin_of(definition),
         comment=members["comment"].text(blank=True) if "comment" in members else "",
+        effects=frozenset(effect.word(EFFECTS) for effect in effects),
     )
     return tool, admitted
 

@@ -1,12 +1,14 @@
-"""`config.toml`: for now, the access layers."""
+"""`config.toml`: the access layers, and everything else that the owner can set."""
 
 from __future__ import annotations
 
 import tomllib
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.artifacts.files import read_artifact
 from ironcurtain.artifacts.item import Item
+from ironcurtain.artifacts.settings import KEYS, settings_from
 from ironcurtain.engine.access import (
     ALIASES,
     GROUPS,
@@ -21,6 +23,7 @@ from ironcurtain.engine.access import (
     subagent_layer,
 )
 from ironcurtain.errors import ArtifactError, quote
+from ironcurtain.model.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,18 +33,27 @@ _LAYER: Final = ("profile", "allow", "alsoAllow", "deny")
 _GLOBAL: Final = ("byProvider", "subagents", "aliases", "groups")
 
 
-def read_config(path: Path) -> Access:
-    """The access layers of a configuration file."""
+@dataclass(frozen=True, slots=True)
+class Config:
+    """One configuration file."""
+
+    access: Access = field(default_factory=Access)
+    settings: Settings = field(default_factory=Settings)
+
+
+def read_config(path: Path) -> Config:
+    """Read a configuration file."""
     try:
         value = tomllib.loads(read_artifact(path).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ArtifactError("artifact_malformed", str(path), "", f"not TOML: {error}", "correct it") from None
-    return access_from(Item(value, str(path)))
+    item = Item(value, str(path))
+    return Config(access_from(item), settings_from(item.entries()))
 
 
 def access_from(item: Item) -> Access:
     """The access layers of a configuration."""
-    top = item.members((), ("tools", "agents", "groups"))
+    top = item.members((), ("tools", "agents", "groups", *KEYS))
     tools = top["tools"].members((), (*_LAYER, *_GLOBAL)) if "tools" in top else {}
     names = Names({**ALIASES, **_aliases(tools)})
     reader = _LayerReader(names, _groups(tools.get("groups")))

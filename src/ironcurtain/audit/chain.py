@@ -7,6 +7,7 @@ byte, so that a record has exactly one spelling.
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 GENESIS: Final = "sha256:" + "0" * 64
 RECORD: Final = Limits(size=8 * 1024 * 1024, depth=48, values=400_000)  # a call at its limits, with what is said of it
+_TWO_SPELLINGS: Final = re.compile(rb"[0-9](?:\.0|[eE])")
 _OURS: Final = ("seq", "prev", "digest")
 _SEAL: Final = ',"digest":"sha256:'
 _SEAL_SIZE: Final = len(_SEAL) + 64 + len('"}')
@@ -41,6 +43,8 @@ def seal(fields: dict[str, Json], head: Head) -> tuple[bytes, Head]:
     if not fields.keys().isdisjoint(_OURS):  # a second key of that name would give the line two meanings
         raise ValueError("a record may not bring its own seal")
     body = strict_json.canonical({**fields, "seq": head.seq + 1, "prev": head.digest})
+    if _TWO_SPELLINGS.search(body):  # a whole number may be written as a fraction, and then reads back as another text
+        body = strict_json.canonical(strict_json.loads(body, RECORD))
     digest = hashlib.sha256(body).hexdigest()
     return body[:-1] + f'{_SEAL}{digest}"}}'.encode(), Head(head.seq + 1, f"sha256:{digest}")
 

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def unfinished(directory: Path) -> tuple[list[str], list[dict[str, Any]]]:
+def unfinished(last_run: list[dict[str, Any]]) -> tuple[list[str], list[dict[str, Any]]]:
     """The calls of the last run with an intent and no outcome, and its questions without an end."""
     intents: dict[str, None] = {}
     questions: dict[str, dict[str, Any]] = {}
-    for record in _last_run(directory):
+    for record in last_run:
         call = str(record.get("call"))
         match record["kind"]:
             case "intent":
@@ -29,7 +29,7 @@ def unfinished(directory: Path) -> tuple[list[str], list[dict[str, Any]]]:
     return list(intents), list(questions.values())
 
 
-def _last_run(directory: Path) -> list[dict[str, Any]]:
+def records_of_last_run(directory: Path) -> list[dict[str, Any]]:
     """The records since the last start, over as many days as it lasted."""
     found: list[dict[str, Any]] = []
     for file in reversed(day_files(directory)):

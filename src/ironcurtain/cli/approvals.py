@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING, Any
 
 from ironcurtain.artifacts.home import Home, default_home
 from ironcurtain.cli.client import Client
 from ironcurtain.cli.main import DONE, NO
+from ironcurtain.cli.servers import agreed
 from ironcurtain.cli.show import console, table
-from ironcurtain.errors import visible
+from ironcurtain.errors import Refusal, visible
 
 if TYPE_CHECKING:
     import argparse
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 def list_(arguments: argparse.Namespace) -> int:
     """What waits."""
+    if arguments.watch:
+        from ironcurtain.cli.watch import watch  # noqa: PLC0415 - needs a terminal
+
+        return watch(Home(default_home()))
     with Client(Home(default_home())) as client:
         questions = client.ask("questions")["questions"]
     if arguments.json:
@@ -28,33 +32,49 @@ def list_(arguments: argparse.Namespace) -> int:
     if not questions:
         print("nothing waits for you")
         return DONE
-    out = table("id", "agent", "wants", "because", "left")
+    out = table("id", "agent", "wants", "because", "left", "together with")
     for question in questions:
-        wants = f"{question['server']}/{question['tool']}"
-        left = f"{question['secondsLeft'] // 60} min"
-        out.add_row(*map(visible, (question["id"], _agent(question), wants, question["reason"], left)))
+        row = (
+            question["id"],
+            _agent(question),
+            _wants(question),
+            question["reason"],
+            left(question),
+            question["group"],
+        )
+        out.add_row(*map(visible, row))
     console().print(out)
-    print("ironcurtain approvals show ID shows one in full; approve ID or deny ID answers it")
+    print("ironcurtain approvals show ID shows one in full; approve ID and deny ID answer it; so does --watch")
     return DONE
 
 
 def show(arguments: argparse.Namespace) -> int:
     """One question, in full."""
-    with Client(Home(default_home())) as client:
-        found = [q for q in client.ask("questions")["questions"] if q["id"].startswith(arguments.id)]
-    if len(found) != 1:
-        print(f"{arguments.id} is not waiting", file=sys.stderr)
-        return NO
+    found = _found(arguments.id)
     if arguments.json:
         print(json.dumps(found[0]))
-    else:
-        describe(console(), found[0])
+        return DONE
+    for question in found:
+        describe(console(), question)
     return DONE
 
 
 def approve(arguments: argparse.Namespace) -> int:
-    """Yes, to exactly this call, once."""
-    return _answer(arguments.id, approved=True, sentence="")
+    """Yes: to exactly this call, to it again in this session, or to the pattern that is shown."""
+    if not arguments.wider:
+        scope = "session" if arguments.session else "once"
+        return _answer(arguments.id, approved=True, scope=scope)
+    (question,) = _found(arguments.id)[:1]
+    if not question["pattern"]:
+        raise Refusal("scope_refused", "nothing wider can be built from this call", "approve it once, or deny it")
+    show_pattern(console(), question, arguments.uses, arguments.minutes)
+    if not agreed("grant this", yes=arguments.yes):
+        print("nothing was granted; the call still waits")
+        return NO
+    limits: dict[str, Any] = {"uses": arguments.uses} if arguments.uses else {}
+    if arguments.minutes:
+        limits["seconds"] = arguments.minutes * 60
+    return _answer(question["id"], approved=True, scope="pattern", **limits)
 
 
 def deny(arguments: argparse.Namespace) -> int:
@@ -62,32 +82,92 @@ def deny(arguments: argparse.Namespace) -> int:
     return _answer(arguments.id, approved=False, sentence=" ".join(arguments.sentence))
 
 
-def _answer(id_: str, *, approved: bool, sentence: str) -> int:
+def grants(arguments: argparse.Namespace) -> int:
+    """What was granted and is still good."""
     with Client(Home(default_home())) as client:
-        answer = client.ask("answer", question=id_, approved=approved, sentence=sentence, channel="command line")
-    question = answer["question"]
-    print(f"{'approved' if approved else 'denied'}: {visible(question['server'])}/{visible(question['tool'])}")
+        found = client.ask("grants")["grants"]
+    if arguments.json:
+        print(json.dumps(found))
+        return DONE
+    if not found:
+        print("nothing is granted")
+        return DONE
+    out = table("id", "agent", "may call", "with", "left")
+    for grant in found:
+        what = "; ".join(grant["pattern"]) if grant["pattern"] else json.dumps(grant["arguments"])
+        good = f"{grant['left']} times, {grant['secondsLeft'] // 60} min"
+        out.add_row(*map(visible, (grant["id"], _agent(grant), _wants(grant), what, good)))
+    console().print(out)
+    print("ironcurtain approvals revoke ID takes one back")
     return DONE
 
 
+def revoke(arguments: argparse.Namespace) -> int:
+    """Take a grant back."""
+    with Client(Home(default_home())) as client:
+        grant = client.ask("revoke", grant=arguments.id)["grant"]
+    print(f"revoked {arguments.id}: {visible(_wants(grant))}")
+    return DONE
+
+
+def _answer(id_: str, *, approved: bool, **more: Any) -> int:  # noqa: ANN401 - what the daemon takes
+    with Client(Home(default_home())) as client:
+        answer = client.ask("answer", question=id_, approved=approved, channel="command line", **more)
+    for question in answer["questions"]:
+        print(f"{'approved' if approved else 'denied'}: {visible(_wants(question))}")
+    return DONE
+
+
+def _found(id_: str) -> list[dict[str, Any]]:
+    with Client(Home(default_home())) as client:
+        questions: list[dict[str, Any]] = client.ask("questions")["questions"]
+    found = [question for question in questions if question["group"] == id_ or question["id"].startswith(id_)]
+    if not id_ or not found:
+        raise Refusal("question_unknown", f"{id_!r} is not waiting", "run: ironcurtain approvals")
+    return found
+
+
 def describe(out: Console, question: dict[str, Any]) -> None:
-    """Everything a person needs to decide, and nothing cut: facts first, the rule, then who asked."""
-    out.print(f"{visible(question['server'])}/{visible(question['tool'])}", style="bold")
-    rows = table("role", "argument", "value")
-    for value in question["values"]:
-        rows.add_row(visible(value["role"]), visible(value["argument"]), visible(value["value"]))
-    if question["values"]:
-        out.print(rows)
-    out.print("exactly what will be sent:")
+    """Everything a person needs to decide, nothing cut. What matters most stands last, where the eye is."""
+    out.print("exactly what will be sent:", style="dim")
     out.print(visible(json.dumps(question["arguments"], indent=2, ensure_ascii=False)).replace("\\n", "\n"))
-    out.print(f"asked because: {visible(question['reason'])}")
+    for line in question["unusual"]:
+        out.print(visible(line), style="yellow")
+    if question["agentSays"]:
+        out.print(f"the agent says (its own words, they prove nothing): {visible(question['agentSays'])}", style="dim")
+    who = f"{visible(_agent(question))}, session {question['session']}, {left(question)} left"
+    out.print(f"asked by     {who}", style="dim")
+    out.print(f"{visible(_wants(question))}", style="bold")
+    for line in question["happens"]:
+        out.print(f"it           {visible(line)}")
+    out.print(f"leaves here  {visible(question['leaves'])}")
+    out.print(f"undoing it   {visible(question['undone'])}")
+    out.print(f"because      {visible(question['reason'])}")
+    for line in question["alsoAsked"]:
+        out.print(f"and because  {visible(line)}")
     if question["rule"]:
-        out.print(f"rule: {visible(question['rule'])}   {visible(question['description'])}")
+        out.print(f"rule         {visible(question['rule'])}")
     if question["principle"]:
-        out.print(f"your words: {visible(question['principle'])}")
-    out.print(
-        f"agent: {visible(_agent(question))}   session {question['session']}   {question['secondsLeft']} seconds left"
-    )
+        out.print(f"your words   {visible(question['principle'])}")
+
+
+def show_pattern(out: Console, question: dict[str, Any], uses: int | None = None, minutes: int | None = None) -> None:
+    """What a wider yes would be for, all of it."""
+    out.print(f"{visible(_agent(question))} may call {visible(_wants(question))} without asking, with", style="bold")
+    for line in question["pattern"]:
+        out.print(f"  {visible(line)}")
+    times = f"{uses} times" if uses else "as often as your configuration says (20 times)"
+    out.print(f"at most {times}, for {minutes or 60} minutes, until the policy changes or the daemon stops")
+
+
+def left(question: dict[str, Any]) -> str:
+    """How long it still waits."""
+    seconds = question["secondsLeft"]
+    return "no limit" if seconds is None else f"{seconds // 60} min" if seconds >= 60 else f"{seconds} s"
+
+
+def _wants(question: dict[str, Any]) -> str:
+    return f"{question['server']}/{question['tool']}"
 
 
 def _agent(question: dict[str, Any]) -> str:

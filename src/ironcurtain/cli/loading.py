@@ -28,7 +28,7 @@ def surroundings(config: str | None = None) -> Surroundings:
     home = ironcurtain_home()
     file = Path(config) if config else home / "config.toml"
     if config or file.is_file() or file.is_symlink():
-        return Surroundings(home, time.time(), read_config(file), file)
+        return Surroundings(home, time.time(), read_config(file).access, file)
     return Surroundings(home, time.time(), Access())
 
 

@@ -199,20 +199,53 @@ def _servers(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def _approvals(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    approvals = verbs.add_parser(
-        "approvals", help="answer what waits for you", description="Answer what waits for you."
-    )
-    steps = approvals.add_subparsers(metavar="COMMAND", required=True, title="commands")
+    approvals = _verb(
+        verbs, "approvals", "approvals:list_", "answer what waits for you",
+        "Without a command: what waits, oldest first. A yes is for exactly the call that was shown, which is decided"
+        " again first; it never turns a deny.",
+    )  # fmt: skip
+    approvals.add_argument("--watch", action="store_true", help="show questions as they come, answer with one key")
+    approvals.add_argument("--json", action="store_true", help="for machines")
+    steps = approvals.add_subparsers(metavar="COMMAND", title="commands")
     listed = _verb(steps, "list", "approvals:list_", "what waits", "Oldest first.")
     listed.add_argument("--json", action="store_true", help="for machines")
+    listed.set_defaults(watch=False)
     shown = _verb(steps, "show", "approvals:show", "one call in full", "The canonical values, the rule, who asked.")
-    shown.add_argument("id", metavar="ID", help="or the beginning of one")
+    shown.add_argument("id", metavar="ID", help="of a call, or the beginning of one, or of a group")
     shown.add_argument("--json", action="store_true", help="for machines")
-    yes = _verb(steps, "approve", "approvals:approve", "yes, to exactly this call, once", "It is decided again first.")
+    yes = _verb(
+        steps, "approve", "approvals:approve", "yes, to exactly this call, once",
+        "The id of a group stands for exactly the calls listed under it.",
+    )  # fmt: skip
     yes.add_argument("id", metavar="ID")
+    how = yes.add_mutually_exclusive_group()
+    how.add_argument("--session", action="store_true", help="also when this very call comes again in this session")
+    how.add_argument("--wider", action="store_true", help="also for calls of a pattern, which is shown first")
+    yes.add_argument("--uses", type=_positive, metavar="N", help="of a wider yes (default: 20)")
+    yes.add_argument("--minutes", type=_positive, metavar="N", help="of a wider yes (default: 60)")
+    yes.add_argument("--yes", action="store_true", help="grant the pattern without asking again")
     no = _verb(steps, "deny", "approvals:deny", "no, with a sentence for the agent", "The agent reads the sentence.")
     no.add_argument("id", metavar="ID")
     no.add_argument("sentence", metavar="SENTENCE", nargs="*")
+    granted = _verb(steps, "grants", "approvals:grants", "what is granted", "And how often and how long it still is.")
+    granted.add_argument("--json", action="store_true", help="for machines")
+    revoke = _verb(steps, "revoke", "approvals:revoke", "take a grant back", "Calls ask again from then on.")
+    revoke.add_argument("id", metavar="ID")
+
+    budget = _verb(
+        verbs, "budget", "budget:show", "what every agent has used, and what it may", "Limits stand in config.toml."
+    )
+    budget.add_argument("--watch", action="store_true", help="go on until interrupted")
+    budget.add_argument("--json", action="store_true", help="for machines")
+    more = budget.add_subparsers(metavar="COMMAND", title="commands")
+    reset = _verb(more, "reset", "budget:reset", "give a new budget", "To one agent, or to all.")
+    reset.add_argument("--agent", metavar="NAME")
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError("a whole number from 1")
+    return int(text)
 
 
 def _audit(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from ironcurtain import __version__
 from ironcurtain.audit.record import principal_fields
+from ironcurtain.audit.store import AuditHaltedError
 from ironcurtain.errors import Refusal
-from ironcurtain.escalation.queue import Answer
+from ironcurtain.escalation.queue import Answer, Scope
+from ironcurtain.escalation.shown import shown
 from ironcurtain.wire import jsonrpc, strict_json
 from ironcurtain.wire.jsonrpc import Request, RpcError
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from ironcurtain.daemon.serve import Daemon
-    from ironcurtain.escalation.queue import Question
+    from ironcurtain.escalation.grants import Grant
     from ironcurtain.model.call import Json
 
     Method = Callable[["Control", dict[str, Json]], Awaitable[dict[str, Json]]]
@@ -56,6 +58,8 @@ class Control:
         except Refusal as refusal:
             data: Json = {"code": refusal.code, "help": refusal.help}
             self._send(jsonrpc.failure(request.id, RpcError(jsonrpc.INVALID_PARAMS, refusal.reason, data)))
+        except (AuditHaltedError, ValueError) as error:
+            self._send(jsonrpc.failure(request.id, RpcError(jsonrpc.INTERNAL_ERROR, str(error))))
 
     def close(self) -> None:
         """The command is gone."""
@@ -101,7 +105,48 @@ class Control:
 
     async def questions(self, _: dict[str, Json]) -> dict[str, Json]:
         """What waits for a person."""
-        return {"questions": [_shown(question) for question in self._daemon.runtime.queue.waiting()]}
+        queue, now = self._daemon.runtime.queue, time.monotonic()
+        groups = {question.id: name for name, questions in queue.groups().items() for question in questions}
+        return {"questions": [shown(question, groups.get(question.id, ""), now) for question in queue.waiting()]}
+
+    async def grants(self, _: dict[str, Json]) -> dict[str, Json]:
+        """What was granted and is still good."""
+        now = time.monotonic()
+        return {"grants": [_granted(grant, now) for grant in self._daemon.runtime.grants.all(now)]}
+
+    async def revoke(self, params: dict[str, Json]) -> dict[str, Json]:
+        """Take a grant back."""
+        grant = self._daemon.runtime.grants.revoke(str(params.get("grant")))
+        await self._daemon.runtime.audit.append("event", {"event": "revoke", "grant": {"id": grant.id}})
+        return {"grant": _granted(grant, time.monotonic())}
+
+    async def budget(self, _: dict[str, Json]) -> dict[str, Json]:
+        """What was used, and what may be."""
+        runtime, now = self._daemon.runtime, time.monotonic()
+        accounts: list[Json] = []
+        for account, balance in runtime.ledger.balances().items():
+            limits = runtime.ledger.limits_of(account)
+            named: dict[str, Json] = {name: limit.most for name, limit in limits.named.items()}
+            accounts.append(
+                {
+                    **account.fields(),
+                    "seconds": int(now - balance.began),
+                    "used": dict(balance.used),
+                    "limits": {"calls": limits.calls, "callsPerTool": limits.calls_per_tool,
+                               "bytesOut": limits.bytes_out, "seconds": limits.seconds,
+                               "refusals": limits.refusals, "named": named},
+                }
+            )  # fmt: skip
+        return {"accounts": accounts, "repeats": runtime.ledger.budget.loops.repeats}
+
+    async def reset_budget(self, params: dict[str, Json]) -> dict[str, Json]:
+        """Give an agent, or all of them, a new budget."""
+        runtime, agent = self._daemon.runtime, params.get("agent")
+        wanted = [a for a in runtime.ledger.balances() if agent is None or a.principal.agent == agent]
+        for account in wanted:
+            await runtime.audit.append("event", {"event": "budget", "account": account.fields()})
+            runtime.ledger.reset(account)
+        return {"reset": len(wanted)}
 
     async def watch(self, _: dict[str, Json]) -> dict[str, Json]:
         """Be told when the queue changes."""
@@ -117,36 +162,35 @@ class Control:
         id_, approved = params.get("question"), params.get("approved")
         if not isinstance(id_, str) or not isinstance(approved, bool):
             raise RpcError(jsonrpc.INVALID_PARAMS, "which question, and yes or no?")
-        sentence = params.get("sentence", "")
-        approver = f"user {os.geteuid()} ({params.get('channel', 'socket')})"
-        answer = Answer(approved=approved, approver=approver, sentence=str(sentence)[:_SENTENCE])
-        return {"question": _shown(self._daemon.runtime.queue.answer(id_, answer))}
+        uses, seconds = params.get("uses"), params.get("seconds")
+        answer = Answer(
+            approved=approved,
+            approver=f"user {os.geteuid()} ({params.get('channel', 'socket')})",
+            sentence=str(params.get("sentence", ""))[:_SENTENCE],
+            scope=Scope(params.get("scope", "once")) if approved else Scope.ONCE,
+            uses=uses if isinstance(uses, int) and uses > 0 else None,
+            seconds=seconds if isinstance(seconds, (int, float)) and seconds > 0 else None,
+        )
+        answered = self._daemon.runtime.queue.answer(id_, answer)
+        return {"questions": [shown(question, "", time.monotonic()) for question in answered]}
 
 
 _SENTENCE: Final = 500  # characters that go back to the agent
 
 
-def _shown(question: Question) -> dict[str, Json]:
-    """A question as a person needs to see it: everything, and nothing rewritten."""
-    effect = question.effect
-    call, decision = effect.prepared.call, effect.decision
-    rule = next((r for r in effect.prepared.policy.book.rules if r.name == decision.rule), None)
+def _granted(grant: Grant, now: float) -> dict[str, Json]:
+    call = grant.question.prepared.call
     return {
-        "id": question.id,
-        "session": question.session,
+        "id": grant.id,
         "server": call.server,
         "tool": call.tool,
-        "arguments": call.arguments,
         "agent": principal_fields(call.principal),
-        "values": [{"role": item.role, "argument": item.leaf, "value": str(item.value)} for item in call.values],
-        "code": decision.code,
-        "reason": decision.reason,
-        "rule": decision.rule,
-        "principle": rule.principle if rule else "",
-        "description": rule.description if rule else "",
-        "digest": effect.digest,
-        "askedAt": question.asked_at,
-        "secondsLeft": max(0, int(question.expires - time.monotonic())),
+        "scope": "pattern" if grant.pattern else "session",
+        "pattern": [*grant.pattern.shown()] if grant.pattern else [],
+        "arguments": None if grant.pattern else call.arguments,
+        "left": grant.left,
+        "secondsLeft": int(grant.expires - now),
+        "approver": grant.approver,
     }
 
 
@@ -157,4 +201,8 @@ _METHODS: Final[dict[str, Method]] = {
     "questions": Control.questions,
     "watch": Control.watch,
     "answer": Control.answer,
+    "grants": Control.grants,
+    "revoke": Control.revoke,
+    "budget": Control.budget,
+    "budget/reset": Control.reset_budget,
 }

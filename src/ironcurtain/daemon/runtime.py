@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from ironcurtain.artifacts.active import load_active
 from ironcurtain.artifacts.annotations import pin_of
-from ironcurtain.artifacts.config import read_config
+from ironcurtain.artifacts.config import Config, read_config
 from ironcurtain.artifacts.home import Home, constitution_hash, default_home
 from ironcurtain.artifacts.policy import FILES, POLICY, Surroundings
 from ironcurtain.artifacts.servers import read_credentials, read_servers
@@ -27,14 +27,16 @@ from ironcurtain.audit.disk import Disk
 from ironcurtain.audit.record import evaluation_fields, principal_fields
 from ironcurtain.audit.redact import Redactor
 from ironcurtain.audit.store import AuditHaltedError, AuditStore, Clock, take_up
-from ironcurtain.audit.unfinished import unfinished
+from ironcurtain.audit.unfinished import records_of_last_run, unfinished
+from ironcurtain.budget.ledger import Ledger
+from ironcurtain.budget.loops import LoopWatch
 from ironcurtain.daemon.lock import HomeLock
 from ironcurtain.daemon.ports import CallPorts
-from ironcurtain.engine.access import Access
 from ironcurtain.errors import ArtifactError, Refusal
+from ironcurtain.escalation.grants import Grants
 from ironcurtain.escalation.queue import Queue
 from ironcurtain.gateway.catalogue import Catalogue
-from ironcurtain.gateway.inbound.session import CallContext
+from ironcurtain.gateway.context import CallContext
 from ironcurtain.gateway.scan import without_findings
 from ironcurtain.gateway.upstream.server import Server, State
 from ironcurtain.mediation.decide import refused
@@ -42,27 +44,25 @@ from ironcurtain.mediation.driver import drive
 from ironcurtain.mediation.latch import Latch
 from ironcurtain.model.call import Principal, ToolCall
 from ironcurtain.model.decision import Stage
+from ironcurtain.model.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
     from types import TracebackType
 
     from ironcurtain.artifacts.policy import Loaded
     from ironcurtain.artifacts.servers import ServerSpec
+    from ironcurtain.escalation.queue import Answer as Said
+    from ironcurtain.escalation.queue import Question
     from ironcurtain.mediation.effects import Answer
     from ironcurtain.model.call import Arguments, Json
     from ironcurtain.model.decision import Decision
 
+    OnEscalation = Callable[[Question], Awaitable[Said | None]]
+
 _LOOK: Final = 1.0  # seconds between looks at the files of the home
 _CHECKPOINT_EVERY: Final = 1_000  # records
 _SALT: Final = b"ironcurtain redaction "
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What the owner can set besides the policy."""
-
-    ask_seconds: float = 15 * 60
 
 
 @dataclass(slots=True)
@@ -89,12 +89,21 @@ class Runtime:
     """The trusted part of one home. One at a time per home: it holds the lock."""
 
     def __init__(
-        self, home: str | Path | None = None, *, settings: Settings | None = None, disk: Disk | None = None
+        self,
+        home: str | Path | None = None,
+        *,
+        on_escalation: OnEscalation | None = None,
+        disk: Disk | None = None,
     ) -> None:
         self.home = Home(Path(home).absolute() if home is not None else default_home())
-        self.settings = settings or Settings()
+        self.on_escalation = on_escalation
+        """Asked besides the queue; answers, or leaves it to others."""
+        self.settings = Settings()
         self.latch = Latch()
         self.queue = Queue()
+        self.grants = Grants()
+        self.ledger = Ledger(self.settings.budget)
+        self.loops = LoopWatch()
         self.servers: dict[str, Server] = {}
         self.unapproved: dict[str, ServerSpec] = {}
         self.pins: Mapping[tuple[str, str], str] = {}
@@ -154,13 +163,15 @@ class Runtime:
         """Take the policy on disk if it is good; otherwise the last good one stays in force, and the owner is told."""
         config = self.home.config
         present = os.path.lexists(config)
-        access = read_config(config) if present else Access()
-        around = Surroundings(self.home.root, time.time(), access, config if present else None)
+        read = read_config(config) if present else Config()
+        around = Surroundings(self.home.root, time.time(), read.access, config if present else None)
         active = load_active(around)
         self.notes.pop("policy", None)
         if active.refused:
             self.notes["policy"] = f"{active.refused}; version {active.loaded.policy.version} stays in force"
         self.loaded = active.loaded
+        self.settings = read.settings
+        self.ledger.budget = read.settings.budget
         tools = self.loaded.policy.tools
         self.pins = {key: pin_of(tool.definition) for key, tool in tools.items()}
         self._definitions = {key: without_findings(dict(tool.definition)) for key, tool in tools.items()}
@@ -213,13 +224,19 @@ class Runtime:
             ends = f"it ends with record {taken.head.seq}, {last.seq} was signed"
             self.latch.fall(f"the audit log does not fit its checkpoints: {ends}")
         await self._close_what_was_cut_off()
-        await self._event("start", {"pid": os.getpid(), "run": self._run, "policy": self.loaded.digest})
+        started: dict[str, Json] = {"pid": os.getpid(), "run": self._run, "policy": self.loaded.digest}
+        await self._event("start", {**started, "budgets": self.ledger.snapshot()})
         if taken.torn:
             await self._event("torn", {"bytes": taken.torn})
 
     async def _close_what_was_cut_off(self) -> None:
         """The last run may have died in the middle: nobody knows what came of its calls, and its questions are over."""
-        calls, questions = unfinished(self.home.audit)
+        last_run = records_of_last_run(self.home.audit)
+        try:
+            self.ledger.fold(last_run, time.monotonic())
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            self.latch.fall(f"the record does not say what was used of the budgets: {error!r}")
+        calls, questions = unfinished(last_run)
         lost: dict[str, Json] = {"status": "unknown", "code": "cut_off", "reason": "the daemon ended before it knew"}
         for call in calls:
             await self.audit.append("outcome", {"call": call, "execution": lost})
@@ -262,7 +279,8 @@ class Runtime:
             await server.stop()
         for name, spec in running.items():
             if name not in self.servers:
-                self.servers[name] = Server(spec, credentials, self.home.run, lambda _: self._listed())
+                may_ask = self.settings.may_ask.get(name, frozenset())
+                self.servers[name] = Server(spec, credentials, self.home.run, lambda _: self._listed(), may_ask)
                 self.servers[name].start()
         self._listed()
 
@@ -293,9 +311,7 @@ class Runtime:
 
     async def call(self, server: str, tool: str, arguments: Arguments, *, principal: Principal | None = None) -> Answer:
         """Carry a call through the twelve steps."""
-        return await self.mediate(
-            "embedded", (server, tool), arguments, principal or Principal(), CallContext({}, None)
-        )
+        return await self.mediate("embedded", (server, tool), arguments, principal or Principal(), CallContext({}))
 
     async def mediate(
         self, session: str, key: tuple[str, str], arguments: Arguments, principal: Principal, context: CallContext

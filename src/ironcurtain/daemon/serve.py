@@ -141,7 +141,8 @@ class Daemon:
         self._later(peer.finish())
 
     def part(self, session: Session) -> None:
-        """A client is gone; what it left under way is finished and recorded."""
+        """A client is gone; what it left under way is finished and recorded, and what was granted to it is over."""
+        self.runtime.grants.end_session(session.name)
         self._later(session.close())
 
     def _later(self, work: Awaitable[None]) -> None:

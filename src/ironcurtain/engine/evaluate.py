@@ -39,6 +39,12 @@ def evaluate(call: CanonicalCall, policy: Policy, facts: Facts) -> Decision:
     return Decision(verdict.outcome, stage, verdict.code, verdict.reason, verdict.rule, verdict.help, roles)
 
 
+def escalations(call: CanonicalCall, policy: Policy, facts: Facts) -> tuple[Verdict, ...]:
+    """Everything that asks for a person, not only what decided: each claim may have its own reason."""
+    verdicts = (verdict for _, verdict in _steps(call, policy, facts))
+    return tuple(dict.fromkeys(verdict for verdict in verdicts if verdict.outcome is Outcome.ESCALATE))
+
+
 def _steps(call: CanonicalCall, policy: Policy, facts: Facts) -> Iterator[tuple[Stage, Verdict]]:
     # (3) invariants
     tool = policy.tools.get((call.server, call.tool))

@@ -1,7 +1,8 @@
-"""Step 9: a person decides what the policy leaves to them.
+"""People, and what they are asked.
 
-Words: a *question* is one call that waits. An *answer* is a person's yes or no to it, with who gave it. Whoever answers
-first is heard; later answers find nothing to answer.
+Words: a *question* is one call that waits. An *answer* is a person's yes or no to it. A *grant* is a yes to more than
+one call: the same call again in this session, or calls of a *pattern* that the person has seen. A *group* is questions
+of one kind that wait together. *Channels* carry questions to people; the first answer counts, whichever brings it.
 
-Never here: an answer that the agent could give; a deny turned into anything else; a question that outlives its time.
+Never here: a decision. A person turns an escalation into an allow, for calls that they could see; never a deny.
 """

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.errors import Refusal
@@ -11,10 +13,21 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
 
+    from ironcurtain.escalation.grants import Pattern
     from ironcurtain.mediation.effects import AskHuman
 
 MOST_WAITING: Final = 50  # questions of one principal at once; more than a person can weigh
 MOST_IN_ALL: Final = 200
+
+
+class Scope(Enum):
+    """What a yes is for."""
+
+    ONCE = "once"
+    SESSION = "session"
+    """The same call again, as long as the session lasts."""
+    PATTERN = "pattern"
+    """The calls of the pattern that was shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +38,10 @@ class Answer:
     approver: str
     sentence: str = ""
     """For the agent, if it is a no."""
+    scope: Scope = Scope.ONCE
+    uses: int | None = None
+    seconds: float | None = None
+    """How far a grant goes, if not as far as usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +54,21 @@ class Question:
     asked_at: float
     """Seconds since the epoch, for people."""
     expires: float
-    """By the machine's clock."""
+    """By the machine's clock; infinite for one that waits until it is answered."""
     answered: asyncio.Future[Answer] = field(repr=False)
+    widens: bool = False
+    """Whether a yes may be for more than this call."""
+    pattern: Pattern | None = None
+    """What else a person could say yes to."""
+    agent_says: str = ""
+    """The agent's own words. They prove nothing."""
+
+    @property
+    def kind(self) -> object:
+        """Questions of one kind may be answered together."""
+        call, decision = self.effect.prepared.call, self.effect.decision
+        roles = frozenset(item.role for item in call.values)
+        return call.principal, call.server, call.tool, decision.code, decision.rule, roles
 
 
 class Queue:
@@ -67,22 +97,42 @@ class Queue:
         """The questions, oldest first."""
         return list(self._waiting.values())
 
-    def find(self, id_: str) -> Question:
-        """The question with this id, or with an id that begins so."""
+    def groups(self) -> dict[str, list[Question]]:
+        """Questions of one kind, where there are several, under a name for exactly these."""
+        kinds: dict[object, list[Question]] = {}
+        for question in self._waiting.values():
+            kinds.setdefault(question.kind, []).append(question)
+        return {_group_name(questions): questions for questions in kinds.values() if len(questions) > 1}
+
+    def find(self, id_: str) -> list[Question]:
+        """The question with this id or with an id that begins so, or the questions of a group.
+
+        A group has another name as soon as another question joins it: a name stands for what was listed under it.
+        """
+        groups = self.groups()
+        if id_ in groups:
+            return groups[id_]
         found = [q for name, q in self._waiting.items() if id_ and name.startswith(id_)]
         if len(found) != 1:
             why = "is not waiting" if not found else "is the beginning of several"
-            raise Refusal("question_unknown", f"{id_!r} {why}", "run: ironcurtain approvals list")
-        return found[0]
+            raise Refusal("question_unknown", f"{id_!r} {why}", "run: ironcurtain approvals")
+        return found
 
-    def answer(self, id_: str, answer: Answer) -> Question:
-        """Answer a question; the first answer counts."""
-        question = self.find(id_)
-        self._waiting.pop(question.id)
-        if not question.answered.done():
-            question.answered.set_result(answer)
+    def answer(self, id_: str, answer: Answer) -> list[Question]:
+        """Answer a question or a group; the first answer counts."""
+        questions = self.find(id_)
+        if len(questions) > 1 and answer.scope is not Scope.ONCE:
+            raise Refusal("scope_refused", "a group is answered for the calls that are listed", "answer one alone")
+        if answer.scope is not Scope.ONCE and not questions[0].widens:
+            raise Refusal("scope_refused", "this question is about one call only", "approve it once, or deny it")
+        if answer.scope is Scope.PATTERN and questions[0].pattern is None:
+            raise Refusal("scope_refused", "nothing wider can be built from this call", "approve it once, or deny it")
+        for question in questions:
+            self._waiting.pop(question.id)
+            if not question.answered.done():
+                question.answered.set_result(answer)
         self._tell()
-        return question
+        return questions
 
     def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
         """Be told when the queue changes, until the function that comes back is called."""
@@ -92,6 +142,11 @@ class Queue:
     def _tell(self) -> None:
         for changed in list(self._watchers):
             changed()
+
+
+def _group_name(questions: list[Question]) -> str:
+    ids = " ".join(sorted(question.id for question in questions))
+    return "all-" + hashlib.sha256(ids.encode()).hexdigest()[:6]
 
 
 def _principal(question: Question) -> object:

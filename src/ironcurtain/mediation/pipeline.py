@@ -15,6 +15,7 @@ decided. Every other way out of here is a refusal.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.mediation.approvals import digest_of
@@ -63,7 +64,7 @@ def mediate(call: ToolCall, now: Callable[[], float]) -> Steps:
         if isinstance(reserved, Decision):
             return (yield from _refuse(call, prepared, reserved))
         digest = digest_of(prepared.call)
-        question = decision if decision.outcome is Outcome.ESCALATE else reserved.pause
+        question = _question(decision, reserved.pause)
         if question is None or (approval and approval.redeem(digest, prepared.policy_digest, now())):
             return (yield from _forward(call, prepared, decision, approval, reserved.token))
         answer = yield AskHuman(prepared, digest, question)  # (9)
@@ -72,6 +73,13 @@ def mediate(call: ToolCall, now: Callable[[], float]) -> Steps:
             return (yield from _refuse(call, prepared, answer))
         approval = answer
     return (yield from _refuse(call, prepared, _UNSTABLE))
+
+
+def _question(decision: Decision, pause: Decision | None) -> Decision | None:
+    """What a person has to answer: a loop, an escalation, or both in one."""
+    if decision.outcome is not Outcome.ESCALATE:
+        return pause
+    return replace(pause, reason=f"{pause.reason}; and {decision.reason}") if pause else decision
 
 
 def _forward(call: ToolCall, prepared: Prepared, decision: Decision, approval: Approval | None, token: int) -> Steps:

@@ -140,6 +140,8 @@ class Tool:
     definition: Mapping[str, Json]
     drifted: bool = False
     comment: str = ""
+    effects: frozenset[str] = frozenset()
+    """What it does, in words for people; no decision rests on them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import secrets
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.gateway import protocol
 from ironcurtain.gateway.catalogue import PAGE
+from ironcurtain.gateway.context import CallContext
 from ironcurtain.gateway.protocol import Era
+from ironcurtain.model.settings import ASKABLE
 from ironcurtain.wire import jsonrpc, strict_json
 from ironcurtain.wire.jsonrpc import Notification, Request, Response, RpcError
 from ironcurtain.wire.limits import MAX_NAME, MESSAGE
@@ -22,6 +26,7 @@ from ironcurtain.wire.limits import MAX_NAME, MESSAGE
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
+    from ironcurtain.gateway.context import AskClient
     from ironcurtain.mediation.effects import Answer
     from ironcurtain.model.call import Arguments, Json, Principal
     from ironcurtain.model.decision import Decision
@@ -30,16 +35,23 @@ if TYPE_CHECKING:
 MOST_CALLS: Final = 256  # under way at once in one session
 MAX_META: Final = 4_096  # bytes of what a client sends along beside the arguments
 _CALL_MEMBERS: Final = frozenset({"name", "arguments", "_meta"})
+_RESUMED: Final = frozenset({"requestState", "inputResponses"})
 
 
-class CallContext:
-    """What surrounds one call: how to withdraw it, and how to tell the client that it goes on."""
+@dataclass(slots=True)
+class _Call:
+    """A call under way, and what its client has been asked meanwhile.
 
-    def __init__(self, meta: dict[str, Json], tell: Callable[[dict[str, Json]], None] | None) -> None:
-        self.meta = meta
-        self.withdrawn = asyncio.Event()
-        self.tell = tell
-        """Sends progress to the client, if it asked for it."""
+    A client of the handshake era is asked by a request. One of the envelope era is asked by an answer: it gets what we
+    want to know in place of the result, and calls again with it and a token for the call that waits.
+    """
+
+    key: tuple[str, str]
+    arguments: Arguments
+    context: CallContext
+    answer: asyncio.Task[Answer] | None = None
+    wanted: dict[str, tuple[dict[str, Json], asyncio.Future[dict[str, Json] | None]]] = field(default_factory=dict)
+    news: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Host(Protocol):
@@ -67,8 +79,12 @@ class Session:
         self._era: Era | None = None
         self._initialized = False
         self._calls: dict[Id, CallContext | None] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Future[Any]] = set()
         self._listeners: dict[Id, asyncio.Event] = {}
+        self._capabilities: Json = None
+        self._questions: dict[Id, asyncio.Future[dict[str, Json] | None]] = {}
+        self._parked: dict[str, _Call] = {}
+        self._asked = 0
         self._forget = host.listen(self._tools_changed)
         self.client: Json = None
 
@@ -91,7 +107,7 @@ class Session:
             case Notification():
                 self._told(message)
             case Response():
-                pass  # we have asked nothing
+                self._answered(message)
 
     async def _malformed(self, refusal: Refusal, size: int) -> None:
         decision = await self._host.refuse(self.name, self.principal, {"bytes": size}, refusal)
@@ -171,6 +187,7 @@ class Session:
         asked = request.params.get("protocolVersion")
         self._initialized = True
         self.client = request.params.get("clientInfo")
+        self._capabilities = request.params.get("capabilities")
         return {
             "protocolVersion": asked if asked in protocol.HANDSHAKE_REVISIONS else protocol.HANDSHAKE_REVISION,
             "capabilities": {"tools": {"listChanged": True}},
@@ -204,20 +221,28 @@ class Session:
 
     async def _call_tool(self, request: Request) -> dict[str, Json] | None:
         try:
-            name, arguments, meta = _read_call(request)
-            key = self._host.find(name)
-            if key is None:
-                raise Refusal("tool_unknown", f"there is no tool {quote(name)}", "ask for tools/list")  # noqa: TRY301
+            call = self._resumed(request) or self._new_call(request)
         except Refusal as refusal:
             about: dict[str, Json] = {"method": request.method, "tool": quote(request.params.get("name"))}
             decision = await self._host.refuse(self.name, self.principal, about, refusal)
             data: Json = {"code": decision.code, "help": decision.help}
             raise RpcError(jsonrpc.INVALID_PARAMS, decision.reason, data) from None
-        context = CallContext(protocol.own_meta(meta), self._teller(meta))
-        self._calls[request.id] = context
-        answer = await self._host.mediate(self.name, key, arguments, self.principal, context)
-        if context.withdrawn.is_set():
+        self._calls[request.id] = call.context
+        if call.answer is None:
+            call.answer = asyncio.ensure_future(
+                self._host.mediate(self.name, call.key, call.arguments, self.principal, call.context)
+            )
+            self._keep(call.answer)
+        news = asyncio.ensure_future(call.news.wait())
+        await asyncio.wait([call.answer, news], return_when=asyncio.FIRST_COMPLETED)
+        news.cancel()
+        if not call.answer.done():
+            return self._ask_back(call)
+        if call.context.withdrawn.is_set():
             return None
+        return self._result_of(call.answer.result())
+
+    def _result_of(self, answer: Answer) -> dict[str, Json]:
         executed = answer.executed
         if executed is None or (executed.result is None and executed.error is None):
             return protocol.result_for(self._spoken, _told_no(answer))
@@ -226,6 +251,92 @@ class Session:
             number = code if isinstance(code, int) else jsonrpc.INTERNAL_ERROR
             raise RpcError(number, str(executed.error["message"]), executed.error["data"])
         return protocol.result_for(self._spoken, executed.result or {})
+
+    def _new_call(self, request: Request) -> _Call:
+        name, arguments, meta = _read_call(request)
+        key = self._host.find(name)
+        if key is None:
+            raise Refusal("tool_unknown", f"there is no tool {quote(name)}", "ask for tools/list")
+        call = _Call(key, arguments, CallContext(protocol.own_meta(meta), self._teller(meta)))
+        call.context.ask_client = self._asker(call, meta)
+        return call
+
+    # --- Asking the client. ---
+
+    def _asker(self, call: _Call, meta: Json) -> AskClient | None:
+        """How this client can be asked something while its call waits, if it can be asked anything."""
+        said = meta.get(protocol.CAPABILITIES_KEY) if isinstance(meta, dict) else None
+        can = said if self._era is Era.ENVELOPE else self._capabilities
+        if not isinstance(can, dict) or not set(can) & set(ASKABLE):
+            return None
+        able = {method for name, method in ASKABLE.items() if name in can}
+
+        async def ask(method: str, params: dict[str, Json]) -> dict[str, Json] | None:
+            if method not in able:
+                return None
+            if self._era is Era.ENVELOPE:
+                return await self._ask_by_answer(call, method, params)
+            return await self._ask_by_request(method, params)
+
+        return ask
+
+    async def _ask_by_request(self, method: str, params: dict[str, Json]) -> dict[str, Json] | None:
+        self._asked += 1
+        id_ = f"ironcurtain-{self._asked}"
+        answered: asyncio.Future[dict[str, Json] | None] = asyncio.get_running_loop().create_future()
+        self._questions[id_] = answered
+        self._write(jsonrpc.request(id_, method, params))
+        try:
+            return await answered
+        except asyncio.CancelledError:
+            self._write(jsonrpc.notification("notifications/cancelled", {"requestId": id_}))
+            raise
+        finally:
+            del self._questions[id_]
+
+    def _answered(self, response: Response) -> None:
+        waiting = self._questions.get(response.id) if response.id is not None else None
+        if waiting is not None and not waiting.done():
+            waiting.set_result(response.result)
+
+    async def _ask_by_answer(self, call: _Call, method: str, params: dict[str, Json]) -> dict[str, Json] | None:
+        answered: asyncio.Future[dict[str, Json] | None] = asyncio.get_running_loop().create_future()
+        self._asked += 1
+        key = f"ironcurtain-{self._asked}"
+        call.wanted[key] = {"method": method, "params": params}, answered
+        call.news.set()
+        try:
+            return await answered
+        finally:
+            call.wanted.pop(key, None)
+
+    def _ask_back(self, call: _Call) -> dict[str, Json]:
+        """What we want to know, in place of the result."""
+        call.news.clear()
+        state = secrets.token_urlsafe(24)
+        self._parked[state] = call
+        wanted: dict[str, Json] = {key: asked for key, (asked, _) in call.wanted.items()}
+        found: dict[str, Json] = {"resultType": "input_required", "inputRequests": wanted, "requestState": state}
+        return protocol.result_for(Era.ENVELOPE, found)
+
+    def _resumed(self, request: Request) -> _Call | None:
+        """The call that waits for what this request brings, if it brings something."""
+        params = request.params
+        if self._era is not Era.ENVELOPE or not params.keys() & _RESUMED:
+            return None
+        state, responses = params.get("requestState"), params.get("inputResponses", {})
+        call = self._parked.get(state) if isinstance(state, str) else None
+        if call is None or not isinstance(responses, dict):
+            raise Refusal("call_malformed", "no call waits for this", "call again, without requestState")
+        name, arguments, _ = _read_call(request, _RESUMED)
+        if self._host.find(name) != call.key or arguments != call.arguments:
+            raise Refusal("call_malformed", "another call waits for this", "repeat the call as it was")
+        del self._parked[str(state)]
+        for key, (_, answered) in list(call.wanted.items()):
+            said = responses.get(key)
+            if not answered.done():
+                answered.set_result(said if isinstance(said, dict) else None)
+        return call
 
     def _teller(self, meta: Json) -> Callable[[dict[str, Json]], None] | None:
         token = meta.get("progressToken") if isinstance(meta, dict) else None
@@ -275,7 +386,9 @@ class Session:
         self._send(line)
 
     def _task(self, work: Awaitable[None]) -> None:
-        task = asyncio.ensure_future(work)
+        self._keep(asyncio.ensure_future(work))
+
+    def _keep(self, task: asyncio.Future[Any]) -> None:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -288,7 +401,7 @@ class Session:
         """The client is gone: withdraw what is under way, and wait until all of it is recorded."""
         self._forget()
         self._send = _into_the_void
-        for context in self._calls.values():
+        for context in (*self._calls.values(), *(call.context for call in self._parked.values())):
             if context is not None:
                 context.withdrawn.set()
         for ended in self._listeners.values():
@@ -308,9 +421,9 @@ _INSTRUCTIONS: Final = (
 )
 
 
-def _read_call(request: Request) -> tuple[str, Arguments, Json]:
+def _read_call(request: Request, besides: frozenset[str] = frozenset()) -> tuple[str, Arguments, Json]:
     params = request.params
-    if unknown := sorted(params.keys() - _CALL_MEMBERS):
+    if unknown := sorted(params.keys() - _CALL_MEMBERS - besides):
         raise Refusal("call_malformed", f"unknown member {quote(unknown[0])} of a tool call")
     name, arguments, meta = params.get("name"), params.get("arguments", {}), params.get("_meta", {})
     if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME:

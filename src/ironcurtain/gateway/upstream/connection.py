@@ -20,10 +20,12 @@ from ironcurtain.wire.limits import ANSWER
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from ironcurtain.gateway.context import AskClient
     from ironcurtain.model.call import Json
 
 MOST_GARBAGE: Final = 100  # unreadable lines in one run of a server; a banner is fine, a flood is not
 MOST_PAGES: Final = 100  # of one list
+MOST_ROUNDS: Final = 5  # that a server may ask for something before it answers one call
 _HANDSHAKE: Final = 30.0  # seconds for a server to answer its first request; a cold `npx` takes ten
 
 
@@ -50,12 +52,18 @@ class Channel(Protocol):
 class _Waiting:
     done: asyncio.Future[dict[str, Json]]
     progress: Callable[[dict[str, Json]], None] | None
+    ask: AskClient | None = None
 
 
 class Connection:
     """One connection to one server."""
 
-    def __init__(self, on_changed: Callable[[], None], on_end: Callable[[str], None]) -> None:
+    def __init__(
+        self, on_changed: Callable[[], None], on_end: Callable[[str], None], may_ask: frozenset[str] = frozenset()
+    ) -> None:
+        self._can: dict[str, Json] = {name: {} for name in sorted(may_ask)}
+        """What we say that a server can ask of us."""
+        self._asking: set[asyncio.Task[None]] = set()
         self._on_changed = on_changed
         self._on_end = on_end
         self._channel: Channel | None = None
@@ -84,7 +92,7 @@ class Connection:
     async def _initialize(self) -> None:
         asked: dict[str, Json] = {
             "protocolVersion": protocol.HANDSHAKE_REVISION,
-            "capabilities": {},
+            "capabilities": self._can,
             "clientInfo": protocol.OURSELVES,
         }
         answer = await self.request("initialize", asked, timeout=_HANDSHAKE)
@@ -123,6 +131,26 @@ class Connection:
                 return found
         raise UpstreamError("upstream_endless", f"its {method} has no end")
 
+    async def call(
+        self,
+        params: Mapping[str, Json],
+        *,
+        timeout: float,
+        withdrawn: asyncio.Event,
+        progress: Callable[[dict[str, Json]], None] | None,
+        ask: AskClient,
+    ) -> dict[str, Json]:
+        """Call a tool. A server of the envelope era may answer that it wants to know something first."""
+        more: dict[str, Json] = {}
+        for _ in range(MOST_ROUNDS):
+            result = await self.request(
+                "tools/call", {**params, **more}, timeout=timeout, withdrawn=withdrawn, progress=progress, ask=ask
+            )
+            if self.era is not Era.ENVELOPE or result.get("resultType", "complete") == "complete":
+                return result
+            more = await _found_out(result, ask)
+        raise UpstreamError("upstream_asks", "it asks again and again")
+
     async def request(
         self,
         method: str,
@@ -131,13 +159,14 @@ class Connection:
         timeout: float,
         withdrawn: asyncio.Event | None = None,
         progress: Callable[[dict[str, Json]], None] | None = None,
+        ask: AskClient | None = None,
     ) -> dict[str, Json]:
         """Ask the server. Raises `RpcError` with the server's own error, or `UpstreamError`."""
         if self._why is not None or self._channel is None:
             raise UpstreamError("upstream_gone", self._why or "it is not connected", sent=False)
         self._next += 1
         id_ = self._next
-        waiting = _Waiting(asyncio.get_running_loop().create_future(), progress)
+        waiting = _Waiting(asyncio.get_running_loop().create_future(), progress, ask)
         self._waiting[id_] = waiting
         try:
             self._channel.send(jsonrpc.request(id_, method, self._stamped(params, id_ if progress else None)))
@@ -170,7 +199,7 @@ class Connection:
     def _stamped(self, params: Mapping[str, Json], token: int | None) -> dict[str, Json]:
         meta = protocol.own_meta(params.get("_meta"))
         if self.era is Era.ENVELOPE:
-            meta.update(protocol.envelope({}))
+            meta.update(protocol.envelope(self._can))
         if token is not None:
             meta["progressToken"] = token
         out = {key: value for key, value in params.items() if key != "_meta"}
@@ -230,17 +259,47 @@ class Connection:
         if request.method == "ping":
             self._channel.send(jsonrpc.result(request.id, {}))
             return
+        # It does not say on behalf of which call it asks: only where there is one can that be known.
+        askers = [waiting.ask for waiting in self._waiting.values() if waiting.ask is not None]
+        task = asyncio.ensure_future(self._ask_on(request, askers[0] if len(askers) == 1 else _nobody))
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+
+    async def _ask_on(self, request: Request, ask: AskClient) -> None:
+        answer = await ask(request.method, request.params)
+        if self._channel is None or self._why is not None:
+            return
         refusal = RpcError(jsonrpc.METHOD_NOT_FOUND, f"{request.method} is not offered")
-        self._channel.send(jsonrpc.failure(request.id, refusal))
+        said = jsonrpc.failure(request.id, refusal) if answer is None else jsonrpc.result(request.id, answer)
+        self._channel.send(said)
 
     def lost(self, reason: str, *, kill: bool = False) -> None:
         """The server is gone, or has to go."""
         if self._why is not None:
             return
         self._why = reason
+        for task in self._asking:
+            task.cancel()
         for waiting in list(self._waiting.values()):
             if not waiting.done.done():
                 waiting.done.set_exception(UpstreamError("upstream_gone", reason))
         if kill and self._channel is not None:
             self._channel.kill(reason)
         self._on_end(reason)
+
+
+async def _nobody(_: str, __: dict[str, Json]) -> None:
+    """Asks nobody."""
+
+
+async def _found_out(result: dict[str, Json], ask: AskClient) -> dict[str, Json]:
+    """What a server wanted to know before it goes on. Raises `UpstreamError` if it may not, or nobody says."""
+    wanted = result.get("inputRequests")
+    responses: dict[str, Json] = {}
+    for key, request in wanted.items() if isinstance(wanted, dict) else ():
+        method, params = (request.get("method"), request.get("params")) if isinstance(request, dict) else (None, None)
+        answer = await ask(str(method), params if isinstance(params, dict) else {})
+        if answer is None:
+            raise UpstreamError("upstream_asks", f"it wants {method} of the client, and that is not allowed")
+        responses[key] = answer
+    return {"inputResponses": responses, "requestState": result.get("requestState")}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ironcurtain.artifacts.servers import Credentials, ServerSpec
+    from ironcurtain.gateway.context import AskClient, CallContext
     from ironcurtain.gateway.upstream.connection import Channel
     from ironcurtain.model.call import CanonicalCall, Json
 
@@ -45,9 +46,15 @@ class Server:
     """One server. `on_listed` is called when it is known what it offers, and when that changed."""
 
     def __init__(
-        self, spec: ServerSpec, credentials: Credentials, directory: Path, on_listed: Callable[[Server], None]
+        self,
+        spec: ServerSpec,
+        credentials: Credentials,
+        directory: Path,
+        on_listed: Callable[[Server], None],
+        may_ask: frozenset[str] = frozenset(),
     ) -> None:
         self.spec = spec
+        self._may_ask = may_ask
         self._credentials = credentials
         self._directory = directory
         self._on_listed = on_listed
@@ -82,7 +89,7 @@ class Server:
 
     async def _start(self) -> None:
         began = time.monotonic()
-        connection = Connection(self._changed, lambda reason: self._ended(connection, reason, began))
+        connection = Connection(self._changed, lambda reason: self._ended(connection, reason, began), self._may_ask)
         self._connection = connection
         try:
             self._channel = await self._open_channel(connection)
@@ -144,15 +151,11 @@ class Server:
         if was_ready:
             self._on_listed(self)
 
-    async def call(
-        self,
-        call: CanonicalCall,
-        pin: str,
-        meta: dict[str, Json],
-        withdrawn: asyncio.Event,
-        progress: Callable[[dict[str, Json]], None] | None,
-    ) -> Executed:
-        """Forward exactly this call to the tool that was pinned. Tried once."""
+    async def call(self, call: CanonicalCall, pin: str, context: CallContext, ask: AskClient) -> Executed:
+        """Forward exactly this call to the tool that was pinned. Tried once.
+
+        `ask` answers what the server wants to know of the client meanwhile, or refuses to.
+        """
         if not await self.ready() or self._connection is None:
             reason = f"the server {call.server} cannot be reached: {self.problem or 'it is not ready yet'}"
             return Executed(Status.NOT_FORWARDED, code="upstream_unavailable", reason=reason)
@@ -160,11 +163,11 @@ class Server:
             reason = f"{call.server} no longer offers {call.tool} as it was approved"
             return Executed(Status.NOT_FORWARDED, code="tool_drift", reason=reason)
         params: dict[str, Json] = {"name": call.tool, "arguments": call.arguments}
-        if meta:
-            params["_meta"] = meta
+        if context.meta:
+            params["_meta"] = context.meta
         try:
-            result = await self._connection.request(
-                "tools/call", params, timeout=self.spec.timeout, withdrawn=withdrawn, progress=progress
+            result = await self._connection.call(
+                params, timeout=self.spec.timeout, withdrawn=context.withdrawn, progress=context.tell, ask=ask
             )
         except RpcError as error:
             said: dict[str, Json] = {"code": error.code, "message": error.message, "data": error.data}

@@ -1,0 +1,94 @@
+"""The parts of `config.toml` that are not access layers: escalation, budget, servers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.model.roles import NONE, Role
+from ironcurtain.model.settings import (
+    ASKABLE,
+    Budget,
+    Escalation,
+    Limits,
+    Loops,
+    NamedLimit,
+    Patience,
+    Settings,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ironcurtain.artifacts.item import Item
+
+KEYS: Final = ("escalation", "budget", "servers")
+_COUNTS: Final = {
+    "calls": "calls",
+    "callsPerTool": "calls_per_tool",
+    "bytesOut": "bytes_out",
+    "seconds": "seconds",
+    "refusals": "refusals",
+}
+
+
+def settings_from(top: Mapping[str, Item]) -> Settings:
+    """The settings in a configuration's tables."""
+    return Settings(
+        _escalation(top["escalation"]) if "escalation" in top else Escalation(),
+        _budget(top["budget"]) if "budget" in top else Budget(),
+        {name: _may_ask(server) for name, server in top["servers"].entries().items()} if "servers" in top else {},
+    )
+
+
+def _escalation(item: Item) -> Escalation:
+    plain = ("seconds", "atTimeout")
+    members = item.members((), (*plain, "byRule", "trustedInterfaces", "grantUses", "grantSeconds"))
+    patience = _patience(members, Patience())
+    by_rule = members["byRule"].entries() if "byRule" in members else {}
+    trusted = members["trustedInterfaces"].elements() if "trustedInterfaces" in members else []
+    return Escalation(
+        patience,
+        {rule: _patience(entry.members((), plain), patience) for rule, entry in by_rule.items()},
+        frozenset(name.text() for name in trusted),
+        members["grantUses"].count(least=1) if "grantUses" in members else Escalation().grant_uses,
+        members["grantSeconds"].count(least=1) if "grantSeconds" in members else Escalation().grant_seconds,
+    )
+
+
+def _patience(members: Mapping[str, Item], usual: Patience) -> Patience:
+    return Patience(
+        members["seconds"].count(least=1) if "seconds" in members else usual.seconds,
+        members["atTimeout"].word(("deny", "wait")) == "wait" if "atTimeout" in members else usual.waits,
+    )
+
+
+def _budget(item: Item) -> Budget:
+    members = item.members((), ("session", "task", "renewSeconds", "repeats"))
+    usual = Budget()
+    return Budget(
+        _limits(members["session"], usual.session) if "session" in members else usual.session,
+        _limits(members["task"], usual.task) if "task" in members else usual.task,
+        members["renewSeconds"].count() if "renewSeconds" in members else usual.renew_seconds,
+        Loops(members["repeats"].count()) if "repeats" in members else usual.loops,
+    )
+
+
+def _limits(item: Item, usual: Limits) -> Limits:
+    members = item.members((), (*_COUNTS, "named"))
+    given = {field: members[key].count() for key, field in _COUNTS.items() if key in members}
+    named = {name: _named(entry) for name, entry in members["named"].entries().items()} if "named" in members else {}
+    return replace(usual, **given, named=named)
+
+
+def _named(item: Item) -> NamedLimit:
+    members = item.members(("role", "most"))
+    role = Role(members["role"].text())
+    if role == NONE:
+        members["role"].fail("values without a role cannot be counted", "name a role, for example recipient")
+    return NamedLimit(role, members["most"].count())
+
+
+def _may_ask(item: Item) -> frozenset[str]:
+    members = item.members(("mayAsk",))
+    return frozenset(element.word(ASKABLE) for element in members["mayAsk"].elements())

@@ -1,0 +1,204 @@
+"""A person's yes to more than one call.
+
+Rules kept here:
+
+1. A grant answers a question that would be asked. A call that is denied is never shown to it.
+2. It is for one principal, one tool, the rules that asked, and one policy. Another rule asks again.
+3. It is never wider than what the person saw: every value of a later call must lie within one of the bounds shown, and
+   no role may come that was not there.
+4. It is counted, it ends by the machine's clock, and it ends with the process.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.engine.evaluate import escalations
+from ironcurtain.errors import Refusal
+from ironcurtain.model.resolved import CanonicalPath, CanonicalUrl, Opaque, Unknown
+from ironcurtain.model.roles import FETCH_URL, READ_PATH, WRITE_PATH, is_carried
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ironcurtain.mediation.effects import AskHuman
+    from ironcurtain.model.call import CanonicalCall, RoleValue
+    from ironcurtain.model.resolved import Value
+    from ironcurtain.model.roles import Role
+
+MOST_GRANTS: Final = 100
+_CONTENT: Final = "outbound-content"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Where the values of a role must lie."""
+
+    role: Role
+    kind: str
+    """`inside` a directory, at an `origin`, `up to` an amount, or `exactly` this."""
+    text: str
+
+    def admits(self, value: Value) -> bool:
+        """Whether a value lies within."""
+        if self.kind == "inside":
+            return isinstance(value, CanonicalPath) and value.within(self.text)
+        if self.kind == "origin":
+            return isinstance(value, CanonicalUrl) and origin_of(value) == self.text
+        if self.kind == "up to":
+            return not isinstance(value, bool) and isinstance(value, (int, float)) and 0 <= value <= float(self.text)
+        return not isinstance(value, (Unknown, Opaque)) and _typed(value) == self.text
+
+    def __str__(self) -> str:
+        where = {"inside": "anywhere in", "origin": "anything at", "up to": "up to"}.get(self.kind, "")
+        return f"{self.role}: {where} {self.text}" if where else f"{self.role}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Calls that a person says yes to at once."""
+
+    bounds: tuple[Bound, ...]
+    free: tuple[str, ...]
+    """Arguments that may be anything."""
+
+    def admits(self, call: CanonicalCall) -> bool:
+        """Whether a call lies within what was shown."""
+        return all(
+            any(bound.role == item.role and bound.admits(item.value) for bound in self.bounds)
+            for item in call.values
+            if item.role != _CONTENT
+        )
+
+    def shown(self) -> list[str]:
+        """In words, all of it."""
+        return [*map(str, self.bounds), *(f"{name}: anything" for name in self.free)]
+
+
+def pattern_for(call: CanonicalCall, is_directory: Callable[[str], bool]) -> Pattern | None:
+    """What a person could say yes to besides exactly this call; nothing if there is nothing to build it from."""
+    named = [item for item in call.values if item.role != _CONTENT]
+    if not any(not is_carried(item.role) for item in named):
+        return None  # it touches nothing that we know of: any bound would be no bound
+    if any(isinstance(item.value, (Unknown, Opaque)) for item in named):
+        return None
+    bounds = tuple(dict.fromkeys(_bound(item, is_directory) for item in named))
+    bound_leaves = {item.leaf.split("[")[0].split(".")[0] for item in named}
+    free = tuple(sorted(name for name in call.arguments if name not in bound_leaves))
+    if not free and all(bound.kind == "exactly" for bound in bounds):
+        return None
+    return Pattern(bounds, free)
+
+
+def _bound(item: RoleValue, is_directory: Callable[[str], bool]) -> Bound:
+    value = item.value
+    if isinstance(value, CanonicalPath) and item.role in (READ_PATH, WRITE_PATH):
+        directory = value.text if is_directory(value.text) else posixpath.dirname(value.text)
+        return Bound(item.role, "inside", directory)
+    if isinstance(value, CanonicalUrl) and item.role == FETCH_URL:
+        return Bound(item.role, "origin", origin_of(value))
+    if item.role == "amount" and not isinstance(value, bool) and isinstance(value, (int, float)) and value >= 0:
+        return Bound(item.role, "up to", str(value))
+    return Bound(item.role, "exactly", _typed(value))
+
+
+def _typed(value: Value) -> str:
+    """A value with its type, so that `1` and `"1"` are two."""
+    return str(value) if not isinstance(value, (bool, int, float)) else f"{type(value).__name__} {value}"
+
+
+def origin_of(url: CanonicalUrl) -> str:
+    """Scheme, host and port."""
+    scheme, _, rest = url.text.partition("://")
+    end = min((index for index in map(rest.find, "/?#") if index >= 0), default=len(rest))
+    return f"{scheme}://{rest[:end]}"
+
+
+@dataclass(slots=True)
+class Grant:
+    """A yes that is still good for some calls."""
+
+    id: str
+    question: AskHuman = field(repr=False)
+    approver: str
+    left: int
+    expires: float
+    """By the machine's clock."""
+    session: str | None = None
+    """Only in this session."""
+    pattern: Pattern | None = None
+    """These calls; if there is none, exactly the call that was asked about."""
+
+    def covers(self, asked: AskHuman, session: str, now: float) -> bool:
+        """Whether it answers this question."""
+        mine = self.question
+        if self.left <= 0 or now >= self.expires or self.session not in (None, session):
+            return False
+        if asked.prepared.policy_digest != mine.prepared.policy_digest or _subject(asked) != _subject(mine):
+            return False
+        if not askers(asked) <= askers(mine):
+            return False
+        if self.pattern is None:
+            return asked.digest == mine.digest
+        return self.pattern.admits(asked.prepared.call)
+
+
+def _subject(asked: AskHuman) -> object:
+    call = asked.prepared.call
+    return call.server, call.tool, call.principal
+
+
+def askers(asked: AskHuman) -> frozenset[tuple[str, str | None]]:
+    """Everything that asks about a call: rules, invariants, a loop."""
+    prepared = asked.prepared
+    verdicts = escalations(prepared.call, prepared.policy, prepared.facts)
+    return frozenset(((asked.decision.code, asked.decision.rule), *((each.code, each.rule) for each in verdicts)))
+
+
+class Grants:
+    """All grants of a home."""
+
+    def __init__(self) -> None:
+        self._grants: dict[str, Grant] = {}
+        self._next = 0
+
+    def next_id(self) -> str:
+        """A name for a new one."""
+        self._next += 1
+        return f"g{self._next}"
+
+    def add(self, grant: Grant, now: float) -> None:
+        """Keep a grant."""
+        self._grants = {id_: each for id_, each in self._grants.items() if each.left > 0 and now < each.expires}
+        if len(self._grants) >= MOST_GRANTS:
+            raise Refusal("grant_flood", f"there are {MOST_GRANTS} grants", "run: ironcurtain approvals grants")
+        self._grants[grant.id] = grant
+
+    def use(self, asked: AskHuman, session: str, now: float) -> Grant | None:
+        """The grant that answers this question, used once."""
+        for grant in self._grants.values():
+            if grant.covers(asked, session, now):
+                grant.left -= 1
+                return grant
+        return None
+
+    def all(self, now: float) -> list[Grant]:
+        """Those that are still good."""
+        return [grant for grant in self._grants.values() if grant.left > 0 and now < grant.expires]
+
+    def revoke(self, id_: str) -> Grant:
+        """Take one back."""
+        if id_ not in self._grants:
+            raise Refusal("grant_unknown", f"there is no grant {id_!r}", "run: ironcurtain approvals grants")
+        return self._grants.pop(id_)
+
+    def end_session(self, session: str) -> None:
+        """A session is over, and what was granted for it."""
+        self._grants = {id_: grant for id_, grant in self._grants.items() if grant.session != session}
+
+
+def may_widen(asked: AskHuman) -> bool:
+    """Whether a question may be answered for more than one call: rules asked it, not an invariant or a loop."""
+    return {code for code, _ in askers(asked)} == {"rule_escalate"}

@@ -1,0 +1,109 @@
+"""What a call would do, in words, from what is known of its tool. Facts only: nothing the agent says."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.model.roles import COMMAND, DELETE_PATH, FETCH_URL, NONE, WRITE_PATH, Category, category, sends
+
+if TYPE_CHECKING:
+    from ironcurtain.model.call import CanonicalCall, RoleValue
+    from ironcurtain.model.policy import Tool
+    from ironcurtain.model.roles import Role
+
+_VERBS: Final = {
+    "read-path": "reads",
+    "write-path": "creates or changes",
+    "delete-path": "deletes or moves away",
+    "fetch-url": "fetches",
+    "send-url": "sends to",
+    "recipient": "writes to",
+    "attendee": "invites",
+    "channel": "posts in",
+    "calendar": "uses the calendar",
+    "repository": "works on the repository",
+    "account": "uses the account",
+    "command": "runs",
+    "identifier": "names",
+    "amount": "amounts to",
+}
+_MOST_NAMED: Final = 20  # characters that are spelled out; a text full of them is clear enough
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A call in words."""
+
+    happens: tuple[str, ...]
+    leaves: str
+    """Whether anything leaves the machine."""
+    undone: str
+    """Whether it can be undone."""
+    unusual: tuple[str, ...]
+    """Characters in the values that look like others."""
+
+
+def meaning(call: CanonicalCall, tool: Tool) -> Meaning:
+    """What this call would do."""
+    roles = {item.role for item in call.values}
+    described = bool(tool.roles - {NONE}) or not call.arguments
+    return Meaning(
+        tuple(_happens(call, tool, described=described)),
+        _leaves(call, tool, described=described),
+        _undone(roles, tool, described=described),
+        tuple(_unusual(call)),
+    )
+
+
+def _happens(call: CanonicalCall, tool: Tool, *, described: bool) -> list[str]:
+    said = [_said(item) for item in call.values]
+    if not described:
+        return ["nobody has described this tool yet: what it does with its arguments is not known"]
+    return said or [f"{'has an effect' if tool.side_effects else 'only reads'}, and touches nothing that it names"]
+
+
+def _said(item: RoleValue) -> str:
+    if item.role == "outbound-content":
+        return f"carries a text of {len(str(item.value))} characters ({item.leaf})"
+    return f"{_VERBS.get(item.role, f'touches ({item.role})')} {item.value}"
+
+
+def _leaves(call: CanonicalCall, tool: Tool, *, described: bool) -> str:
+    out = [item for item in call.values if sends(item.role) or category(item.role) is Category.URL]
+    if any(item.role != FETCH_URL for item in out):
+        return f"yes, to {', '.join(dict.fromkeys(str(item.value) for item in out))}"
+    if out:
+        return f"its address does, and what stands in it: {', '.join(str(item.value) for item in out)}"
+    if not described or COMMAND in tool.roles or any(category(item.role) is Category.OTHER for item in call.values):
+        return "that is not known"
+    return "no, as far as the tool is described"
+
+
+def _undone(roles: set[Role], tool: Tool, *, described: bool) -> str:
+    if not described or COMMAND in roles:
+        return "that is not known"
+    if not tool.side_effects or tool.effects == {"read"}:
+        return "there is nothing to undo: it only reads"
+    if DELETE_PATH in roles:
+        return "no: what is deleted is gone"
+    if any(sends(role) for role in roles):
+        return "no: what is sent is sent"
+    if WRITE_PATH in roles:
+        return "only if you keep copies: what is overwritten is gone"
+    return "that is not known"
+
+
+def _unusual(call: CanonicalCall) -> list[str]:
+    text = "".join(str(item.value) for item in call.values) + "".join(_strings(call.arguments))
+    strange = dict.fromkeys(c for c in text if not c.isascii())
+    return [f"{c} is U+{ord(c):04X} {unicodedata.name(c, 'without a name')}" for c in list(strange)[:_MOST_NAMED]]
+
+
+def _strings(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for item in value.values() for text in _strings(item)]
+    return [text for item in value for text in _strings(item)] if isinstance(value, list) else []

@@ -1,0 +1,26 @@
+"""What surrounds one call: how to withdraw it, how to tell its client that it goes on, how to ask its client."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from ironcurtain.model.call import Json
+
+Tell: TypeAlias = "Callable[[dict[str, Json]], None]"
+AskClient: TypeAlias = "Callable[[str, dict[str, Json]], Awaitable[dict[str, Json] | None]]"
+"""A method and its parameters; the client's result, or nothing if it cannot or will not answer."""
+
+
+class CallContext:
+    """One call's surroundings."""
+
+    def __init__(self, meta: dict[str, Json], tell: Tell | None = None, ask_client: AskClient | None = None) -> None:
+        self.meta = meta
+        self.withdrawn = asyncio.Event()
+        self.tell = tell
+        """Sends progress to the client, if it asked for it."""
+        self.ask_client = ask_client

@@ -1,0 +1,75 @@
+"""A server that asks for something in the middle of a call: refused, unless the owner lets it; in every mix of eras."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.house import Agent, House, text_of
+
+ASKER = str(Path(__file__).with_name("asker.py"))
+ERAS = ("handshake", "envelope")
+ALLOWED = '[servers.asker]\nmayAsk = ["elicitation"]\n'
+SAID = {"action": "accept", "content": {"word": "please"}}
+
+
+def agent_with(house: House, upstream: str, era: str, config: str = "", can: bool = True) -> Agent:
+    house.configure("[escalation]\nseconds = 1\n" + config)
+    house.run("servers", "add", "asker", "--", sys.executable, ASKER, upstream)
+    house.run("servers", "review", "asker", "--yes")
+    allow_everything_of_it(house)
+    agent = house.agent("--agent", "coder", era=era, can={"elicitation": {}} if can else {})
+    agent.ask("tools/list")
+    return agent
+
+
+def allow_everything_of_it(house: House) -> None:
+    path = house.home / "policy" / "compiled-policy.json"
+    policy = json.loads(path.read_text())
+    policy["version"] += 1
+    policy["rules"].insert(
+        0, {"name": "asker", "if": {"server": ["asker"], "tool": ["ask"]}, "then": "allow", "reason": "a test"}
+    )
+    path.write_text(json.dumps(policy))
+    house.run("policy", "verify", str(house.home / "policy"))
+
+
+@pytest.mark.parametrize("upstream", ERAS)
+@pytest.mark.parametrize("era", ERAS)
+def test_what_the_owner_did_not_allow_is_refused(house: House, upstream: str, era: str) -> None:
+    agent = agent_with(house, upstream, era)
+    result = agent.call("asker__ask")
+    assert "please" not in text_of(result)
+    assert "not offered" in text_of(result) or "not allowed" in text_of(result)
+    assert not [message for message in agent.heard if message.get("method") == "elicitation/create"]
+
+
+@pytest.mark.parametrize("upstream", ERAS)
+@pytest.mark.parametrize("era", ERAS)
+def test_what_the_owner_allowed_reaches_the_client_as_the_servers_words(house: House, upstream: str, era: str) -> None:
+    agent = agent_with(house, upstream, era, ALLOWED)
+    if era == "handshake":
+        call = agent.begin("tools/call", {"name": "asker__ask", "arguments": {}})
+        request = agent.await_request("elicitation/create")
+        agent.reply(request["id"], SAID)
+        result = agent.await_(call)["result"]
+    else:
+        first = agent.ask("tools/call", {"name": "asker__ask", "arguments": {}})["result"]
+        ((key, request),) = first["inputRequests"].items()
+        more = {"requestState": first["requestState"], "inputResponses": {key: SAID}}
+        result = agent.ask("tools/call", {"name": "asker__ask", "arguments": {}, **more})["result"]
+    assert (
+        request["params"]["message"] == "The server asker asks (these are its words, not IronCurtain's): say the word"
+    )
+    assert '"please"' in text_of(result)
+    assert [record["method"] for record in house.records(event="server-asks")] == ["elicitation/create"]
+
+
+@pytest.mark.parametrize("upstream", ERAS)
+def test_a_client_that_cannot_be_asked_is_not(house: House, upstream: str) -> None:
+    agent = agent_with(house, upstream, "handshake", ALLOWED, can=False)
+    text = text_of(agent.call("asker__ask"))
+    assert "not offered" in text or "not allowed" in text

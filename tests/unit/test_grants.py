@@ -1,0 +1,137 @@
+"""A wider yes: built from roles, never wider than shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ironcurtain.escalation.grants import Pattern, origin_of, pattern_for
+from ironcurtain.model.call import CanonicalCall, Principal, RoleValue
+from ironcurtain.model.resolved import UNKNOWN, Address, Opaque, mint_command, mint_party, mint_path, mint_url
+from ironcurtain.model.roles import Role
+
+
+def path(text: str, *, crossings: tuple[int, ...] = (), shared: bool = False) -> Any:
+    return mint_path(text, (), crossings, shared=shared)
+
+
+def url(text: str) -> Any:
+    return mint_url(text, Address("h.example"))
+
+
+def party(text: str) -> Any:
+    return mint_party(text, text.partition("@")[2])
+
+
+def call(*values: tuple[str, str, Any], **arguments: Any) -> CanonicalCall:
+    items = tuple(RoleValue(Role(role), leaf, value) for role, leaf, value in values)
+    named = {leaf: "x" for _, leaf, _ in values}
+    return CanonicalCall("s", "t", {**named, **arguments}, Principal("ann"), items, {}, ())
+
+
+def built(made: CanonicalCall, *directories: str) -> Pattern | None:
+    return pattern_for(made, lambda text: text in directories)
+
+
+READ = call(("read-path", "path", path("/home/u/docs/a.txt")))
+
+
+def test_a_file_widens_to_its_directory_and_a_directory_to_itself() -> None:
+    pattern = built(READ)
+    assert pattern is not None
+    assert pattern.shown() == ["read-path: anywhere in /home/u/docs"]
+    listing = built(call(("read-path", "path", path("/home/u/docs"))), "/home/u/docs")
+    assert listing is not None
+    assert listing.shown() == ["read-path: anywhere in /home/u/docs"]
+
+
+@pytest.mark.parametrize(
+    ("value", "role", "admitted"),
+    [
+        (path("/home/u/docs/b/c.txt"), "read-path", True),
+        (path("/home/u/docs2/b"), "read-path", False),
+        (path("/home/u"), "read-path", False),
+        (path("/home/u/docs/b"), "write-path", False),
+        (path("/home/u/docs/b", shared=True), "read-path", False),
+        (path("/home/u/docs/m/b", crossings=(14,)), "read-path", False),
+        (UNKNOWN, "read-path", False),
+        (Opaque("/home/u/docs/b"), "read-path", False),
+        ("/home/u/docs/b", "read-path", False),
+        ("x", "unheard-of", False),
+    ],
+)
+def test_only_what_lies_within_is_admitted(value: Any, role: str, admitted: bool) -> None:
+    pattern = built(READ)
+    assert pattern is not None
+    assert pattern.admits(call((role, "path", value))) is admitted
+
+
+def test_every_value_counts() -> None:
+    pattern = built(READ)
+    assert pattern is not None
+    both = call(("read-path", "a", path("/home/u/docs/b")), ("read-path", "b", path("/etc/x")))
+    assert not pattern.admits(both)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        call(),
+        call(q="anything"),
+        call(("identifier", "id", "7"), q="anything"),
+        call(("read-path", "path", UNKNOWN)),
+        call(("recipient", "to", Opaque("a; b"))),
+        call(("delete-path", "path", path("/home/u/docs/a"))),
+        call(("command", "command", mint_command("ls", ("ls",), plain=True, unreadable=False))),
+        call(("send-url", "url", url("https://h.example/x"))),
+        call(("account", "account", "main")),
+    ],
+)
+def test_where_there_is_nothing_to_build_from_nothing_is_offered(made: CanonicalCall) -> None:
+    assert built(made) is None
+
+
+def test_a_message_widens_to_any_text_for_the_same_people() -> None:
+    made = call(("recipient", "to", party("bob@x.example")), ("outbound-content", "text", "hello"))
+    pattern = built(made)
+    assert pattern is not None
+    assert pattern.shown() == ["recipient: bob@x.example", "text: anything"]
+    other = ("outbound-content", "text", "something else")
+    assert pattern.admits(call(("recipient", "to", party("bob@x.example")), other))
+    assert not pattern.admits(call(("recipient", "to", party("eve@x.example")), other))
+    assert not pattern.admits(
+        call(("recipient", "to", party("bob@x.example")), ("recipient", "cc", party("eve@x.example")))
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "origin"),
+    [
+        ("https://h.example/a?b#c", "https://h.example"),
+        ("https://h.example", "https://h.example"),
+        ("https://h.example:8443/a", "https://h.example:8443"),
+        ("http://h.example?x=/", "http://h.example"),
+    ],
+)
+def test_an_address_widens_to_its_origin(text: str, origin: str) -> None:
+    assert origin_of(url(text)) == origin
+    pattern = built(call(("fetch-url", "url", url(text))))
+    assert pattern is not None
+    assert pattern.admits(call(("fetch-url", "url", url(origin + "/other"))))
+    for elsewhere in ("https://h.example.evil/a", "https://other.example/", "ftp://h.example/a"):
+        assert not pattern.admits(call(("fetch-url", "url", url(elsewhere))))
+
+
+@pytest.mark.parametrize(("amount", "admitted"), [(5, True), (5.0, True), (6, False), (-1, False), ("5", False), (True, False)])  # fmt: skip
+def test_an_amount_is_a_most(amount: Any, admitted: bool) -> None:
+    pattern = built(call(("recipient", "to", party("bob@x.example")), ("amount", "sum", 5)))
+    assert pattern is not None
+    later = call(("recipient", "to", party("bob@x.example")), ("amount", "sum", amount))
+    assert pattern.admits(later) is admitted
+
+
+def test_one_and_its_text_are_two() -> None:
+    pattern = built(call(("account", "account", 1), ("read-path", "path", path("/a/b"))))
+    assert pattern is not None
+    assert not pattern.admits(call(("account", "account", "1"), ("read-path", "path", path("/a/b"))))

@@ -155,6 +155,13 @@ def _gateway(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )  # fmt: skip
     for name in ("agent", "provider", "group", "member"):
         gateway.add_argument(f"--{name}", metavar="NAME")
+    gateway.add_argument("--http", action="store_true", help="serve streamable HTTP on this machine instead")
+    gateway.add_argument("--port", type=_positive, default=7424, metavar="N", help="default: %(default)s")
+    gateway.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="default: %(default)s")
+    gateway.add_argument("--unsafe-bind", action="store_true", help="let other machines reach it")
+    gateway.add_argument(
+        "--allow-host", metavar="NAME", action="append", default=[], help="a name that clients may call it by"
+    )
 
     daemon = verbs.add_parser(
         "daemon", help="the one trusted process of a home", description="Start, stop, look at it."

@@ -21,14 +21,14 @@ def main(arguments: "list[str]") -> int:
     home = os.environ.get("IRONCURTAIN_HOME") or os.path.join(os.path.expanduser("~"), ".ironcurtain")
     home = os.path.abspath(home)
     try:
-        daemon = _connect(home)
+        daemon = connect(home)
     except OSError as error:
         return _fail(f"the daemon of {home} cannot be reached ({error.strerror or error}); run: ironcurtain doctor")
-    daemon.sendall(_hello(arguments))
+    daemon.sendall(hello(arguments))
     return _carry(daemon)
 
 
-def _hello(arguments: "list[str]") -> bytes:
+def hello(arguments: "list[str]") -> bytes:
     """Who connects. The principal comes from the owner's configuration entry, never from the client."""
     names = {}
     for option, value in zip(arguments[::2], arguments[1::2], strict=True):
@@ -44,7 +44,7 @@ def _escaped(text: str) -> str:
     )
 
 
-def _connect(home: str) -> socket.socket:
+def connect(home: str) -> socket.socket:
     """Reach the daemon, starting it if nobody listens."""
     deadline = time.monotonic() + _PATIENCE
     started = False

@@ -7,6 +7,8 @@ of these ends one call, or this connection, and nothing else.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -118,6 +120,15 @@ class Connection:
         self.capabilities = capabilities if isinstance(capabilities, dict) else {}
         self.info = info if isinstance(info, dict) else {}
 
+    async def hear_of_changes(self) -> None:
+        """Ask a server of the envelope era to say when its tools change; one of the other era says so unasked."""
+        offers = self.capabilities.get("tools")
+        if self.era is not Era.ENVELOPE or not isinstance(offers, dict) or not offers.get("listChanged"):
+            return
+        with contextlib.suppress(RpcError, UpstreamError):
+            wanted: dict[str, Json] = {"notifications": {"toolsListChanged": True}}
+            await self.request("subscriptions/listen", wanted, timeout=math.inf)
+
     async def list(self, method: str, member: str) -> list[Json]:
         """All pages of a list."""
         found: list[Json] = []
@@ -177,12 +188,13 @@ class Connection:
     async def _answer(
         self, id_: int, waiting: _Waiting, timeout: float, withdrawn: asyncio.Event | None
     ) -> dict[str, Json]:
+        limit = None if math.isinf(timeout) else timeout
         if withdrawn is None:
-            done: set[asyncio.Future[Any]] = (await asyncio.wait([waiting.done], timeout=timeout))[0]
+            done: set[asyncio.Future[Any]] = (await asyncio.wait([waiting.done], timeout=limit))[0]
         else:
             leaving: asyncio.Future[Any] = asyncio.ensure_future(withdrawn.wait())
             both: list[asyncio.Future[Any]] = [waiting.done, leaving]
-            done, _ = await asyncio.wait(both, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(both, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
             leaving.cancel()
         if waiting.done in done:
             return waiting.done.result()
@@ -272,6 +284,12 @@ class Connection:
         refusal = RpcError(jsonrpc.METHOD_NOT_FOUND, f"{request.method} is not offered")
         said = jsonrpc.failure(request.id, refusal) if answer is None else jsonrpc.result(request.id, answer)
         self._channel.send(said)
+
+    def fail(self, id_: int, error: UpstreamError) -> None:
+        """One request has failed; a request that was answered has not."""
+        waiting = self._waiting.get(id_)
+        if waiting is not None and not waiting.done.done():
+            waiting.done.set_exception(error)
 
     def lost(self, reason: str, *, kill: bool = False) -> None:
         """The server is gone, or has to go."""

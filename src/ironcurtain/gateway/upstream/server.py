@@ -62,6 +62,7 @@ class Server:
         self._channel: Channel | None = None
         self._starting: asyncio.Task[None] | None = None
         self._listing: asyncio.Task[None] | None = None
+        self._hearing: asyncio.Task[None] | None = None
         self._deaths = 0
         self._not_before = 0.0
         self._listed_at = 0.0
@@ -101,8 +102,14 @@ class Server:
             return
         self.state = State.READY
         self._on_listed(self)
+        self._hearing = asyncio.create_task(connection.hear_of_changes())
 
     async def _open_channel(self, connection: Connection) -> Channel:
+        if self.spec.url is not None:
+            from ironcurtain.gateway.upstream.http import HttpChannel  # noqa: PLC0415 - slow to load, and often unused
+
+            headers = {**self.spec.headers, **self._credentials.headers.get(self.spec.name, {})}
+            return HttpChannel(self.spec.url, headers, connection)
         own = {**self.spec.env, **self._credentials.env.get(self.spec.name, {})}
         directory = Path(self.spec.cwd) if self.spec.cwd else self._directory
         return await ServerProcess.start(self.spec.command, own, directory, connection.receive, connection.lost)
@@ -184,7 +191,7 @@ class Server:
 
     async def stop(self) -> None:
         """End it."""
-        for task in (self._starting, self._listing):
+        for task in (self._starting, self._listing, self._hearing):
             if task is not None and not task.done():
                 task.cancel()
                 with contextlib.suppress(asyncio.CancelledError):

@@ -278,3 +278,11 @@ def test_of_equal_verdicts_the_first_stays() -> None:
     first, second = (Verdict(Outcome.ESCALATE, code, code) for code in ("first", "second"))
     assert stricter(first, second) is first
     assert stricter(first, Verdict(Outcome.DENY, "no", "no")).code == "no"
+
+
+@pytest.mark.parametrize(("roles", "mode", "code"), [(["account"], " delete", "rule_deny"), (["account"], "delete", "rule_deny"), (["account"], "list", "rule_allow"), (["command"], "delete", "rule_deny"), (["command"], "list", "rule_allow")])  # fmt: skip
+def test_a_mode_is_selected_by_what_is_sent(place: Place, roles: list[str], mode: str, code: str) -> None:
+    modes = [{"roles": ["read-path"], "when": {"mode": "list"}}, {"roles": ["delete-path"], "when": {"mode": "delete"}}]
+    rules = [{"name": "no", "if": {"paths": {"roles": ["delete-path"], "within": "/"}}, "then": "deny"}, *ALL]
+    loaded = place.load(rules, [tool("t", {"mode": roles, "path": modes})])
+    assert decide(loaded, call("t", {"mode": mode, "path": "{box}/a"})).code == code

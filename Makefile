@@ -23,6 +23,16 @@ $(VENV)/.test: $(VENV)/.runtime lock/test.txt
 	@$(PIP) install --require-hashes -r lock/test.txt
 	@touch $@
 
+# Servers and clients that nobody here wrote, in an environment of their own; Node.js comes with it.
+FOREIGN := $(VENV)/foreign
+$(VENV)/.foreign: $(VENV)/.test lock/foreign.txt tests/foreign/package-lock.json
+	@echo "installing foreign servers for the end-to-end tests"
+	@$(PYTHON) -m venv $(FOREIGN)
+	@$(FOREIGN)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r lock/foreign.txt
+	@mkdir -p $(FOREIGN)/npm && cp tests/foreign/package.json tests/foreign/package-lock.json tests/foreign/.npmrc $(FOREIGN)/npm/
+	@PATH="$(CURDIR)/$(FOREIGN)/bin:$$PATH" npm install --silent --no-save --ignore-scripts --prefix $(FOREIGN)/npm
+	@touch $@
+
 $(VENV)/.bench: $(VENV)/.runtime lock/bench.txt
 	@$(PIP) install --require-hashes -r lock/bench.txt
 	@touch $@
@@ -39,7 +49,7 @@ lint: $(VENV)/.test ## ruff
 types: $(VENV)/.test ## mypy, strict
 	$(BIN)/mypy
 
-unit: $(VENV)/.test ## All tests
+unit: $(VENV)/.foreign ## All tests
 	$(BIN)/python -m pytest -n 2 -q
 
 fuzz: $(VENV)/.test ## The engine against the reference and the fuzz targets, at length

@@ -37,7 +37,7 @@ $(VENV)/.bench: $(VENV)/.runtime lock/bench.txt
 	@$(PIP) install --require-hashes -r lock/bench.txt
 	@touch $@
 
-demo: $(VENV)/.runtime ## The default policy at work, and a handful of attacks
+demo: $(VENV)/.runtime ## A real gateway, an agent at work, and fourteen attacks on it
 	@$(BIN)/ironcurtain demo
 
 test: lint types unit ## The everyday suite

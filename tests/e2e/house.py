@@ -85,10 +85,10 @@ class House:
     def approve(self) -> None:
         from ironcurtain.artifacts.home import Home  # noqa: PLC0415 - in this process, for speed
         from ironcurtain.artifacts.servers import read_servers  # noqa: PLC0415
-        from ironcurtain.artifacts.state import approve_server  # noqa: PLC0415
+        from ironcurtain.artifacts.state import Approved, approve_server  # noqa: PLC0415
 
         for name, spec in read_servers(Home(self.home))[0].items():
-            approve_server(self.home, name, spec.pin, time.time())
+            approve_server(self.home, name, Approved(spec.pin), time.time())
 
     def status(self) -> Any:
         return self.json("daemon", "status")

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import sys
 import threading
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 
+from ironcurtain.artifacts.servers import ServerSpec
 from tests.e2e.house import ENVELOPE, House, code_of, eventually, text_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ERAS = ("handshake", "envelope")
 
@@ -210,3 +218,72 @@ def test_a_new_client_has_its_tools_at_once(house: House) -> None:
     began = time.monotonic()
     house.agent().ask("tools/list")
     assert time.monotonic() - began < 2, "seconds would be a hang; the figure itself is in benchmarks"
+
+
+def test_what_another_policy_would_have_decided(house: House, tmp_path: Path) -> None:
+    agent = house.agent("--agent", "coder")
+    agent.call("filesystem__write_file", path="a", content="x")
+    agent.call("filesystem__delete_file", path="a")
+    stricter = tmp_path / "stricter"
+    shutil.copytree(house.home / "policy", stricter)
+    stricter.chmod(0o700)
+    policy = json.loads((stricter / "compiled-policy.json").read_text())
+    policy["rules"].insert(0, {"name": "no-writing", "if": {"roles": ["write-path"], "tool": ["write_file"]}, "then": "deny", "reason": "read only"})  # fmt: skip
+    policy["version"] += 1
+    (stricter / "compiled-policy.json").write_text(json.dumps(policy))
+    (stricter / "test-scenarios.json").unlink()
+    house.run("policy", "verify", str(stricter))
+    found = house.json("audit", "replay", "--policy", str(stricter))
+    assert found["counts"] == {"different": 1, "same": 1}
+    (changed,) = found["calls"]
+    assert (changed["tool"], changed["was"], changed["would"]) == ("write_file", "allow", "deny")
+    assert "1 different, 1 same" in house.run("audit", "replay", "--policy", str(stricter))
+
+
+VERSIONED_SERVER = """
+import json, pathlib, sys
+version = pathlib.Path(sys.argv[1]).read_text()
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "initialize":
+        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "v", "version": version}}
+    elif message["method"] == "tools/list":
+        result = {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}
+    else:
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+
+
+def test_a_server_of_another_version_is_not_used_before_somebody_looked(house: House, tmp_path: Path) -> None:
+    version, script = tmp_path / "version", tmp_path / "server.py"
+    version.write_text("1.0")
+    script.write_text(VERSIONED_SERVER)
+    house.run("servers", "add", "v", "--", sys.executable, str(script), str(version))
+    house.run("servers", "review", "v", "--yes")
+    agent = house.agent()
+    assert "v__t" in [tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]]
+    house.run("daemon", "stop")
+    version.write_text("2.0")
+    agent = house.agent()
+    assert "v__t" not in [tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]]
+    assert "was version 1.0 when you approved it and is 2.0 now" in house.run("status")
+    assert "was version 1.0, and is 2.0 now" in house.run("servers", "review", "v", "--yes")
+    eventually(lambda: "v__t" in [tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]])
+
+
+@pytest.mark.parametrize(
+    ("command", "package"),
+    [
+        ("npx -y @scope/server", "@scope/server"),
+        ("npx -y @scope/server@latest", "@scope/server@latest"),
+        ("npx -y @scope/server@1.2.3", None),
+        ("uvx mcp-server-git", "mcp-server-git"),
+        ("uvx mcp-server-git==2026.1", None),
+        ("docker run -i --rm mcp/thing", "mcp/thing"),
+        ("docker run -i --rm mcp/thing:1.2", None),
+        ("/usr/bin/python -m server", None),
+    ],
+)
+def test_a_package_without_a_version_is_pointed_out(command: str, package: str | None) -> None:
+    assert ServerSpec("s", tuple(command.split())).unpinned() == package

@@ -28,7 +28,7 @@ from ironcurtain.artifacts.servers import (
     write_credentials,
     write_servers,
 )
-from ironcurtain.artifacts.state import approve_server
+from ironcurtain.artifacts.state import Approved, approve_server
 from ironcurtain.errors import visible
 from ironcurtain.wire.limits import MAX_NAME
 
@@ -230,7 +230,7 @@ def _take_in(made: Plan, home: Home, approved: set[str]) -> None:
     write_servers(home, entries)
     specs, _ = read_servers(home)
     for name in approved:
-        approve_server(home.root, name, specs[name].pin, time.time())
+        approve_server(home.root, name, Approved(specs[name].pin), time.time())
 
 
 @dataclass(frozen=True, slots=True)

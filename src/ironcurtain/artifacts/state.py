@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.artifacts.files import require_ours
@@ -25,6 +26,7 @@ _STEPS: Final = (
     ) STRICT;
     """,
     "CREATE TABLE approved_server (name TEXT PRIMARY KEY, pin TEXT NOT NULL, at REAL NOT NULL) STRICT;",
+    "ALTER TABLE approved_server ADD COLUMN version TEXT;",
 )
 
 
@@ -58,13 +60,28 @@ def unusable(path: Path, problem: str, code: str = "artifact_malformed") -> Arti
     return ArtifactError(code, str(path), "", problem, f"verify a policy anew, after: mv {path} {path}.old")
 
 
-def approve_server(home: Path, name: str, pin: str, now: float) -> None:
-    """Remember that the owner has approved how this server is started."""
-    with closing(open_state(home)) as state:
-        state.execute("INSERT OR REPLACE INTO approved_server (name, pin, at) VALUES (?, ?, ?)", (name, pin, now))
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """How the owner has approved a server: as it is started, and the version that it said to be."""
+
+    pin: str
+    version: str | None = None
 
 
-def approved_servers(home: Path) -> Mapping[str, str]:
-    """The pins that the owner has approved, by server."""
+def approve_server(home: Path, name: str, approved: Approved, now: float) -> None:
+    """Remember what the owner has approved."""
+    row = (name, approved.pin, now, approved.version)
     with closing(open_state(home)) as state:
-        return dict(state.execute("SELECT name, pin FROM approved_server").fetchall())
+        state.execute("INSERT OR REPLACE INTO approved_server (name, pin, at, version) VALUES (?, ?, ?, ?)", row)
+
+
+def approved_servers(home: Path) -> Mapping[str, Approved]:
+    """What the owner has approved, by server."""
+    with closing(open_state(home)) as state:
+        rows = state.execute("SELECT name, pin, version FROM approved_server").fetchall()
+    return {name: Approved(pin, version) for name, pin, version in rows}
+
+
+def is_approved(approved: Mapping[str, Approved], name: str, pin: str) -> bool:
+    """Whether a server may be started as it is configured now."""
+    return name in approved and approved[name].pin == pin

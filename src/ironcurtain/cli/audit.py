@@ -6,16 +6,22 @@ import json
 import sys
 import time
 from collections import Counter
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ironcurtain.artifacts.home import Home, default_home
+from ironcurtain.artifacts.policy import load_policy
 from ironcurtain.audit.checkpoint import Signer, read_checkpoints
 from ironcurtain.audit.store import day_files
 from ironcurtain.audit.verify import BrokenChainError, records
 from ironcurtain.audit.verify import verify as verify_chain
+from ironcurtain.cli.loading import surroundings
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import console, table
 from ironcurtain.errors import Refusal, visible
+from ironcurtain.mediation.decide import decide_call
+from ironcurtain.model.call import Principal, ToolCall
 
 if TYPE_CHECKING:
     import argparse
@@ -113,6 +119,62 @@ def stats(arguments: argparse.Namespace) -> int:
         out.add_row(str(count), *map(visible, key))
     console().print(out)
     return DONE
+
+
+def replay(arguments: argparse.Namespace) -> int:
+    """What another policy would have decided on every recorded call."""
+    loaded = load_policy(Path(arguments.policy), surroundings())
+    rows, counts = [], Counter[str]()
+    for record in _all():
+        if record["kind"] not in ("intent", "refused") or (arguments.since and record["at"] < arguments.since):
+            continue
+        was, request = record["evaluation"], record["request"]
+        if "arguments" not in request or request.get("taken"):
+            counts["cannot be decided again"] += 1  # secrets and bulk are not in the record
+            continue
+        call = ToolCall(request["server"], request["tool"], request["arguments"], Principal(**record.get("agent", {})))
+        now = decide_call(call, loaded, _moment(record["at"])).decision
+        same = now.outcome.word == _by_policy(was)
+        counts["same" if same else "different"] += 1
+        if arguments.all or not same:
+            rows.append(
+                {
+                    "seq": record["seq"],
+                    "server": call.server,
+                    "tool": call.tool,
+                    "was": _by_policy(was),
+                    "wasBecause": was["code"],
+                    "would": now.outcome.word,
+                    "because": now.code,
+                    "reason": now.reason,
+                }
+            )
+    if arguments.json:
+        print(json.dumps({"counts": dict(counts), "calls": rows}))
+        return DONE
+    out = table("record", "tool", "was", "would be", "because")
+    for row in rows:
+        words = (
+            row["seq"],
+            f"{row['server']}/{row['tool']}",
+            row["was"],
+            row["would"],
+            f"{row['because']}: {row['reason']}",
+        )
+        out.add_row(*(visible(str(word)) for word in words))
+    if rows:
+        console().print(out)
+    print(", ".join(f"{number} {what}" for what, number in counts.items()) or "nothing was recorded yet")
+    return DONE
+
+
+def _by_policy(evaluation: dict[str, Any]) -> str:
+    """What the policy itself said: a person's no, or nobody's answer, came after an escalation."""
+    return "escalate" if evaluation["stage"] == "escalate" else str(evaluation["decision"])
+
+
+def _moment(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()
 
 
 def _home() -> Home:

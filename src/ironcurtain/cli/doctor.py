@@ -18,7 +18,7 @@ from ironcurtain.adoption.program import program
 from ironcurtain.artifacts.active import load_active
 from ironcurtain.artifacts.home import Home, constitution_hash, default_home
 from ironcurtain.artifacts.servers import read_servers
-from ironcurtain.artifacts.state import approved_servers
+from ironcurtain.artifacts.state import approved_servers, is_approved
 from ironcurtain.audit.checkpoint import Signer, read_checkpoints
 from ironcurtain.audit.verify import verify
 from ironcurtain.cli.adopt import bypassing
@@ -120,12 +120,15 @@ def _servers(home: Home) -> Iterator[Finding]:
     for name, spec in specs.items():
         if spec.disabled:
             yield Finding("server", "ok", f"{name}: off")
-        elif approved.get(name) != spec.pin:
+        elif not is_approved(approved, name, spec.pin):
             says = f"{name}: you have not approved how it is started: {spec.shown()}"
             yield Finding("server", "bad", says, f"ironcurtain servers review {name}")
         elif spec.command and shutil.which(spec.command[0]) is None:
             says = f"{name}: there is no program {spec.command[0]}"
             yield Finding("server", "bad", says, f"install it, or: ironcurtain servers remove {name}")
+        elif unpinned := spec.unpinned():
+            says = f"{name}: {unpinned} has no version; what is started can change without you"
+            yield Finding("server", "look", says, "write the version behind its name in servers.json")
         else:
             yield Finding("server", "ok", f"{name}: {spec.shown()}")
 

@@ -14,7 +14,7 @@ from ironcurtain.artifacts.home import Home, constitution_hash, default_home
 from ironcurtain.artifacts.policy import POLICY
 from ironcurtain.artifacts.servers import read_servers, write_servers
 from ironcurtain.artifacts.shipped import fitted, shipped_bundle, shipped_constitution
-from ironcurtain.artifacts.state import approve_server
+from ironcurtain.artifacts.state import Approved, approve_server
 from ironcurtain.artifacts.verify import verify_directory
 from ironcurtain.cli.loading import surroundings
 from ironcurtain.cli.main import BAD, DONE
@@ -87,7 +87,7 @@ def _servers(home: Home) -> list[str]:
     write_servers(home, {"filesystem": server_entry(home)})
     specs, _ = read_servers(home)
     for name, spec in specs.items():
-        approve_server(home.root, name, spec.pin, time.time())
+        approve_server(home.root, name, Approved(spec.pin), time.time())
     return [f"servers       {home.servers} (filesystem, built in)"]
 
 

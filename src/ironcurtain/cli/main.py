@@ -108,7 +108,10 @@ def parser() -> argparse.ArgumentParser:
     _approvals(verbs)
     _audit(verbs)
 
-    _verb(verbs, "demo", "demo:run", "the default policy at work, and a handful of attacks", "Shows decisions.")
+    _verb(
+        verbs, "demo", "demo:run", "an agent at work behind a real gateway, and then compromised",
+        "Starts everything in a directory of its own, shows each decision as it is made, and what the attacker got.",
+    )  # fmt: skip
     completion = _verb(
         verbs, "completion", "completion:run", "print a completion script for your shell",
         "For bash: ironcurtain completion bash > ~/.local/share/bash-completion/completions/ironcurtain",
@@ -275,8 +278,15 @@ def _audit(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     export = _verb(steps, "export", "audit:export", "all records, for other programs", "To standard output.")
     export.add_argument("--format", choices=("jsonl", "csv"), default="jsonl")
+    replay = _verb(
+        steps, "replay", "audit:replay", "what another policy would have decided",
+        "Decides every recorded call again, under the policy in a directory, and shows what would be different.",
+    )  # fmt: skip
+    replay.add_argument("--policy", metavar="DIR", required=True)
+    replay.add_argument("--since", metavar="TIME", help="for example 2026-11-15T08")
+    replay.add_argument("--all", action="store_true", help="show also what would be the same")
     stats = _verb(steps, "stats", "audit:stats", "how often what was decided", "By server, tool and reason.")
-    for verb in (tail, show, search, verify, stats):
+    for verb in (tail, show, search, verify, stats, replay):
         verb.add_argument("--json", action="store_true", help="for machines")
 
 

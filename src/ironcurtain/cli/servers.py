@@ -12,7 +12,7 @@ from ironcurtain.artifacts.first_sight import approve_tools
 from ironcurtain.artifacts.home import Home, default_home
 from ironcurtain.artifacts.policy import read_bundle
 from ironcurtain.artifacts.servers import read_entries, read_servers, write_servers
-from ironcurtain.artifacts.state import approve_server, approved_servers
+from ironcurtain.artifacts.state import Approved, approve_server, approved_servers, is_approved
 from ironcurtain.cli.client import tell_to_look
 from ironcurtain.cli.loading import surroundings
 from ironcurtain.cli.main import DONE
@@ -34,7 +34,12 @@ def list_(arguments: argparse.Namespace) -> int:
     specs, _ = read_servers(home)
     approved = approved_servers(home.root)
     rows = [
-        {"name": name, "approved": approved.get(name) == spec.pin, "disabled": spec.disabled, "command": spec.shown()}
+        {
+            "name": name,
+            "approved": is_approved(approved, name, spec.pin),
+            "disabled": spec.disabled,
+            "command": spec.shown(),
+        }
         for name, spec in specs.items()
     ]
     if arguments.json:
@@ -66,7 +71,7 @@ def add(arguments: argparse.Namespace) -> int:
         entries[arguments.name] = {"command": command, "args": [*rest]}
     write_servers(home, entries)
     spec = read_servers(home)[0][arguments.name]
-    approve_server(home.root, arguments.name, spec.pin, time.time())
+    approve_server(home.root, arguments.name, Approved(spec.pin), time.time())
     tell_to_look(home)
     print(f"added {arguments.name}: {visible(spec.shown())}")
     print(f"its tools are not known yet; run: ironcurtain servers review {arguments.name}")
@@ -119,18 +124,14 @@ def look_at(home: Home, spec: ServerSpec, credentials: Credentials, *, yes: bool
 
     `careful` leaves tools out that look suspicious: somebody has to see them first.
     """
-    asked = 0
-    if approved_servers(home.root).get(spec.name) != spec.pin:
-        asked += 1
-        print(f"{visible(spec.name)} is started as: {visible(spec.shown())}")
-        for key, value in spec.env.items():
-            print(f"  with {visible(key)}={visible(value)}")
-        for secret in spec.secret_names:
-            print(f"  with {visible(secret)} from your credentials")
-        if not agreed("start it", yes=yes):
-            return asked
-        approve_server(home.root, spec.name, spec.pin, time.time())
+    asked, fine = _how_it_starts(home, spec, yes=yes)
+    if not fine:
+        return asked
     server = _listed(spec, credentials, home)
+    more, fine = _which_version(home, spec, server.version, yes=yes)
+    asked += more
+    if not fine:
+        return asked
     known = _pins(home, spec.name)
     new = [definition for name, definition in server.tools.items() if known.get(name) != server.pins[name]]
     if not new:
@@ -148,6 +149,36 @@ def look_at(home: Home, spec: ServerSpec, credentials: Credentials, *, yes: bool
     if len(wanted) < len(new):
         print(f"{len(new) - len(wanted)} tools need your eyes first; run: ironcurtain servers review {spec.name}")
     return asked + 1
+
+
+def _how_it_starts(home: Home, spec: ServerSpec, *, yes: bool) -> tuple[int, bool]:
+    """Ask about a server that is new, or started otherwise: how many questions, and whether to go on."""
+    if is_approved(approved_servers(home.root), spec.name, spec.pin):
+        return 0, True
+    print(f"{visible(spec.name)} is started as: {visible(spec.shown())}")
+    for key, value in spec.env.items():
+        print(f"  with {visible(key)}={visible(value)}")
+    for secret in spec.secret_names:
+        print(f"  with {visible(secret)} from your credentials")
+    if unpinned := spec.unpinned():
+        print(f"  LOOK: {visible(unpinned)} has no version: what is started can change without you")
+    if not agreed("start it", yes=yes):
+        return 1, False
+    approve_server(home.root, spec.name, Approved(spec.pin), time.time())
+    return 1, True
+
+
+def _which_version(home: Home, spec: ServerSpec, version: str | None, *, yes: bool) -> tuple[int, bool]:
+    """Ask about a server that says to be another version than before: how many questions, and whether to go on."""
+    before = approved_servers(home.root)[spec.name].version
+    if version == before:
+        return 0, True
+    if before is not None:
+        print(f"{visible(spec.name)} was version {visible(before)}, and is {visible(version or 'unknown')} now")
+        if not agreed("use it", yes=yes):
+            return 1, False
+    approve_server(home.root, spec.name, Approved(spec.pin, version), time.time())
+    return int(before is not None), True
 
 
 def _describe(definition: dict[str, Json], *, changed: bool) -> None:

@@ -20,7 +20,7 @@ from ironcurtain.artifacts.config import Config, read_config
 from ironcurtain.artifacts.home import Home, constitution_hash, default_home
 from ironcurtain.artifacts.policy import FILES, POLICY, Surroundings
 from ironcurtain.artifacts.servers import read_credentials, read_servers
-from ironcurtain.artifacts.state import approved_servers
+from ironcurtain.artifacts.state import approved_servers, is_approved
 from ironcurtain.audit.chain import Head
 from ironcurtain.audit.checkpoint import Signer, append_checkpoint, read_checkpoints
 from ironcurtain.audit.disk import Disk
@@ -266,21 +266,24 @@ class Runtime:
             return
         self.redactor = Redactor(_SALT + self._signer.secret, credentials.secrets)
         wanted = {name: spec for name, spec in specs.items() if not spec.disabled}
-        self.unapproved = {name: spec for name, spec in wanted.items() if approved.get(name) != spec.pin}
+        self.unapproved = {name: spec for name, spec in wanted.items() if not is_approved(approved, name, spec.pin)}
         self.notes.pop("servers", None)
         if self.unapproved:
             self.notes["servers"] = (
                 f"not approved: {', '.join(sorted(self.unapproved))}; run: ironcurtain servers review"
             )
         running = {name: spec for name, spec in wanted.items() if name not in self.unapproved}
-        gone = [server for name, server in self.servers.items() if running.get(name) != server.spec]
+        versions = {name: approved[name].version for name in running}
+        gone = [s for name, s in self.servers.items() if running.get(name) != s.spec or versions[name] != s.approved]
         self.servers = {name: server for name, server in self.servers.items() if server not in gone}
         for server in gone:
             await server.stop()
         for name, spec in running.items():
             if name not in self.servers:
                 may_ask = self.settings.may_ask.get(name, frozenset())
-                self.servers[name] = Server(spec, credentials, self.home.run, lambda _: self._listed(), may_ask)
+                self.servers[name] = Server(
+                    spec, credentials, self.home.run, lambda _: self._listed(), may_ask, versions[name]
+                )
                 self.servers[name].start()
         self._listed()
 

@@ -52,8 +52,13 @@ class Server:
         directory: Path,
         on_listed: Callable[[Server], None],
         may_ask: frozenset[str] = frozenset(),
+        approved: str | None = None,
     ) -> None:
         self.spec = spec
+        self.approved = approved
+        """The version that the owner has approved; nothing if any will do."""
+        self.version: str | None = None
+        """What it says to be; nothing for our own servers, which come with us."""
         self._may_ask = may_ask
         self._credentials = credentials
         self._directory = directory
@@ -95,6 +100,7 @@ class Server:
         try:
             self._channel = await self._open_channel(connection)
             await connection.open(self._channel, self.spec.era)
+            self._recognise(connection)
             self._take(await connection.list("tools/list", "tools") if "tools" in connection.capabilities else [])
         except (OSError, UpstreamError, RpcError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
@@ -113,6 +119,18 @@ class Server:
         own = {**self.spec.env, **self._credentials.env.get(self.spec.name, {})}
         directory = Path(self.spec.cwd) if self.spec.cwd else self._directory
         return await ServerProcess.start(self.spec.command, own, directory, connection.receive, connection.lost)
+
+    def _recognise(self, connection: Connection) -> None:
+        """Refuse a server that says to be another version than the owner has approved."""
+        said = connection.info.get("version")
+        ours = any(word.startswith("ironcurtain.servers.") for word in self.spec.command)
+        self.version = said if isinstance(said, str) and not ours else None
+        if self.approved is not None and self.version != self.approved:
+            raise UpstreamError(
+                "server_changed",
+                f"it was version {self.approved} when you approved it and is {self.version} now;"
+                f" run: ironcurtain servers review {self.spec.name}",
+            )
 
     def _take(self, listed: list[Json]) -> None:
         """Keep what it offers, within bounds. A definition that is no definition is not offered."""

@@ -172,7 +172,7 @@ def test_what_is_no_message_is_refused_and_the_session_lives(house: House) -> No
         agent.send(line)
         assert "error" in agent.await_(None)
     agent.send(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","name":"b","arguments":{}}}')
-    assert agent.await_(None)["error"]["data"]["code"] == "json_duplicate_key"
+    assert agent.await_(1)["error"]["data"]["code"] == "json_duplicate_key"
     assert agent.ask("ping")["result"] == {}
     assert len(house.records(kind="refused")) == 6
     agent.send(b'{"x":"' + b"a" * 5_000_000 + b'"}')

@@ -242,6 +242,20 @@ def test_a_client_that_hangs_up_withdraws_its_question(house: House, http: Http)
     assert house.json("approvals") == []
 
 
+def test_a_session_ends_with_the_daemon_and_a_new_one_begins(house: House, http: Http) -> None:
+    session = http.session()
+    house.kill()
+    assert eventually(lambda: http.post("tools/list", {}, 3, mcp_session_id=session).status_code) in (404, 502)
+    assert http.post("tools/list", {}, 4, mcp_session_id=session).status_code == 404
+    assert len(http.ask(http.session(), "tools/list")["result"]["tools"]) == 16
+
+
+def test_what_cannot_be_read_is_refused_by_its_id(http: Http) -> None:
+    body = b'{"jsonrpc":"2.0","id":9,"method":"ping","params":{"n":12345678901234567000}}'
+    answer = http.client.post(http.url, content=body, headers={"content-type": "application/json"})
+    assert (answer.status_code, answer.json()["id"]) == (400, 9)
+
+
 def test_a_person_is_waited_for_with_signs_of_life(house: House, http: Http) -> None:
     (house.owner / "mine.txt").write_text("mine")
     session = http.session()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 GENESIS: Final = "sha256:" + "0" * 64
 RECORD: Final = Limits(size=8 * 1024 * 1024, depth=48, values=400_000)  # a call at its limits, with what is said of it
-_TWO_SPELLINGS: Final = re.compile(rb"[0-9](?:\.0|[eE])")
+_TWO_SPELLINGS: Final = re.compile(rb'(?:":|[,\[])-?[0-9]+(?:\.0+[,\]}]|(?:\.[0-9]+)?[eE])')
 _OURS: Final = ("seq", "prev", "digest")
 _SEAL: Final = ',"digest":"sha256:'
 _SEAL_SIZE: Final = len(_SEAL) + 64 + len('"}')

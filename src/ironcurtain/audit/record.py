@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ironcurtain.wire import strict_json
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 def principal_fields(principal: Principal) -> dict[str, Json]:
     """Who, as far as it is set."""
-    return {name: value for name, value in asdict(principal).items() if value}
+    return {name: value for name, value in principal.fields().items() if value}
 
 
 def request_fields(server: str, tool: str, arguments: Arguments, redactor: Redactor) -> dict[str, Json]:

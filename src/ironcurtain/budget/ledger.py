@@ -5,7 +5,7 @@ INVARIANT: what is used of anything never exceeds its limit, in whatever order c
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.model.call import Principal
@@ -43,7 +43,7 @@ class Account:
 
     def fields(self) -> dict[str, Json]:
         """As it stands in a record."""
-        who = {name: value for name, value in asdict(self.principal).items() if value}
+        who: dict[str, Json] = {name: value for name, value in self.principal.fields().items() if value}
         return {"agent": who, "task": self.task} if self.task else {"agent": who}
 
 

@@ -360,7 +360,7 @@ _FORM: Final[dict[str, Json]] = {
 
 def _who(call: CanonicalCall) -> str:
     """Whose calls are watched for loops: a new connection is the same agent."""
-    return strict_json.canonical(principal_fields(call.principal)).decode()
+    return repr(call.principal)
 
 
 def _policy(prepared: Prepared) -> tuple[int, str]:

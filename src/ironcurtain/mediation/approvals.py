@@ -12,7 +12,7 @@ Rules kept here:
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ironcurtain.wire import strict_json
@@ -27,7 +27,7 @@ def digest_of(call: CanonicalCall) -> str:
         "server": call.server,
         "tool": call.tool,
         "arguments": call.arguments,
-        "principal": asdict(call.principal),
+        "principal": {**call.principal.fields()},
     }
     return "sha256:" + hashlib.sha256(strict_json.canonical(content)).hexdigest()
 

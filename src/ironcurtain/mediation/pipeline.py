@@ -15,7 +15,7 @@ decided. Every other way out of here is a refusal.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.mediation.approvals import digest_of
@@ -66,7 +66,7 @@ def mediate(call: ToolCall, now: Callable[[], float]) -> Steps:
         digest = digest_of(prepared.call)
         question = _question(decision, reserved.pause)
         if question is None or (approval and approval.redeem(digest, prepared.policy_digest, now())):
-            return (yield from _forward(call, prepared, decision, approval, reserved.token))
+            return (yield from _forward(call, _Decided(prepared, digest, decision, approval), reserved.token))
         answer = yield AskHuman(prepared, digest, question)  # (9)
         yield ReleaseBudget(reserved.token)
         if isinstance(answer, Decision):
@@ -82,14 +82,24 @@ def _question(decision: Decision, pause: Decision | None) -> Decision | None:
     return replace(pause, reason=f"{pause.reason}; and {decision.reason}") if pause else decision
 
 
-def _forward(call: ToolCall, prepared: Prepared, decision: Decision, approval: Approval | None, token: int) -> Steps:
-    digest = digest_of(prepared.call)
-    written = yield RecordIntent(prepared, digest, decision, approval)  # (10)
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """What will be forwarded, and by whose leave."""
+
+    prepared: Prepared
+    digest: str
+    decision: Decision
+    approval: Approval | None
+
+
+def _forward(call: ToolCall, decided: _Decided, token: int) -> Steps:
+    prepared, decision = decided.prepared, decided.decision
+    written = yield RecordIntent(prepared, decided.digest, decision, decided.approval)  # (10)
     if isinstance(written, Unwritten):
         yield ReleaseBudget(token)
         return Answer(_unrecorded(written))
     again = yield Resolve(call)
-    if _still(prepared, decision, again):
+    if _still(decided, again):
         executed = yield Forward(prepared.call)  # (11)
     else:
         executed = Executed(Status.NOT_FORWARDED, code=_CHANGED.code, reason=_CHANGED.reason)
@@ -102,13 +112,13 @@ def _forward(call: ToolCall, prepared: Prepared, decision: Decision, approval: A
     return Answer(decision, executed)
 
 
-def _still(prepared: Prepared, decision: Decision, again: Prepared | Decision) -> bool:
+def _still(decided: _Decided, again: Prepared | Decision) -> bool:
     """Whether the call still means what was decided, under the same policy, and would be decided no more strictly."""
-    if isinstance(again, Decision) or again.policy_digest != prepared.policy_digest:
+    if isinstance(again, Decision) or again.policy_digest != decided.prepared.policy_digest:
         return False
-    if digest_of(again.call) != digest_of(prepared.call):
+    if digest_of(again.call) != decided.digest:
         return False
-    return judge(again).outcome <= decision.outcome
+    return judge(again).outcome <= decided.decision.outcome
 
 
 def _refuse(call: ToolCall, prepared: Prepared | None, decision: Decision) -> Steps:

@@ -25,6 +25,16 @@ class Principal:
     member: str | None = None
     subagent: bool = False
 
+    def fields(self) -> dict[str, str | bool | None]:
+        """All of it, as a table."""
+        return {
+            "agent": self.agent,
+            "provider": self.provider,
+            "group": self.group,
+            "member": self.member,
+            "subagent": self.subagent,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:

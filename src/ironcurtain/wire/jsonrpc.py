@@ -111,6 +111,15 @@ def _id(value: Json) -> Id:
     return value
 
 
+def id_in(line: bytes) -> Id | None:
+    """The id of a message that is refused, if it can be made out: whoever sent it waits for an answer to that."""
+    try:
+        value = json.loads(line)
+        return _id(value["id"]) if isinstance(value, dict) and "id" in value else None
+    except (ValueError, RecursionError, Refusal):
+        return None
+
+
 def _require(value: Mapping[str, Json], known: set[str]) -> None:
     if unknown := sorted(value.keys() - known):
         raise Refusal("rpc_malformed", f"unknown member {quote(unknown[0])}")

@@ -93,19 +93,24 @@ class _Link:
     unasked: asyncio.Queue[bytes | None] | None = None
     """Where messages go that belong to no request, if anybody listens."""
     hearing: asyncio.Task[None] | None = None
+    over: bool = False
+    """The daemon has hung up."""
 
     def start(self) -> None:
         self.hearing = asyncio.create_task(self._hear())
 
     async def send(self, body: bytes) -> None:
+        """Send a message, unless nobody is there any more: whoever waits is told by the end of what is heard."""
         self.used = time.monotonic()
-        self.writer.write(body.replace(b"\r", b" ").replace(b"\n", b" ") + b"\n")
-        await self.writer.drain()
+        with contextlib.suppress(OSError):
+            self.writer.write(body.replace(b"\r", b" ").replace(b"\n", b" ") + b"\n")
+            await self.writer.drain()
 
     async def _hear(self) -> None:
         with contextlib.suppress(OSError, ValueError, asyncio.IncompleteReadError):
             while line := await self.reader.readline():
                 self._sort(line.rstrip(b"\n"))
+        self.over = True
         for queue in (*self.waiting.values(), *([self.unasked] if self.unasked else [])):
             queue.put_nowait(None)
 
@@ -118,7 +123,7 @@ class _Link:
         if queue is None and "id" in message and "method" in message and self.waiting:
             queue = next(reversed(self.waiting.values()))  # it asks the client something while a call waits
         if queue is None:
-            queue = self.unasked
+            queue = next(iter(self.waiting.values()), None) if self.alone else self.unasked
         if queue is not None and queue.qsize() < _MOST_UNREAD:
             queue.put_nowait(line)
         elif queue is not None and _is_response(line):
@@ -172,7 +177,7 @@ class HttpGateway:
             jsonrpc.message_from(message)
         except Refusal as refusal:
             code = jsonrpc.PARSE_ERROR if refusal.code.startswith("json_") else jsonrpc.INVALID_REQUEST
-            return _plain(HTTPStatus.BAD_REQUEST, refusal.reason, code)
+            return _plain(HTTPStatus.BAD_REQUEST, refusal.reason, code, jsonrpc.id_in(body))
         version = request.headers.get("mcp-protocol-version")
         if version == protocol.ENVELOPE_REVISION or _version_in(message) is not None:
             return await self._envelope(request, message, body)
@@ -193,7 +198,8 @@ class HttpGateway:
             if name is None:
                 return _plain(HTTPStatus.BAD_REQUEST, "the session is missing; initialize first")
             found = self._sessions.get(name)
-            if found is None:
+            if found is None or found.over:
+                self._sessions.pop(name, None)
                 return _plain(HTTPStatus.NOT_FOUND, "there is no such session")
             link = found
         if "id" not in message or "method" not in message:
@@ -291,8 +297,7 @@ class HttpGateway:
             link.close()
             return
         cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id_}}
-        with contextlib.suppress(OSError):
-            await link.send(json.dumps(cancelled).encode())
+        await link.send(json.dumps(cancelled).encode())
 
     async def _listen(self, link: _Link) -> AsyncIterator[bytes]:
         queue = link.unasked or asyncio.Queue()

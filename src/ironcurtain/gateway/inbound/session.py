@@ -99,7 +99,7 @@ class Session:
                 raise Refusal("json_too_large", f"more than {MESSAGE.size} bytes")  # noqa: TRY301 - answered like the others
             message = jsonrpc.message_from(strict_json.loads(line))
         except Refusal as refusal:
-            self._task(self._malformed(refusal, len(line or b"")))
+            self._task(self._malformed(refusal, line or b""))
             return
         match message:
             case Request():
@@ -109,10 +109,14 @@ class Session:
             case Response():
                 self._answered(message)
 
-    async def _malformed(self, refusal: Refusal, size: int) -> None:
-        decision = await self._host.refuse(self.name, self.principal, {"bytes": size}, refusal)
+    async def _malformed(self, refusal: Refusal, line: bytes) -> None:
+        decision = await self._host.refuse(self.name, self.principal, {"bytes": len(line)}, refusal)
         code = jsonrpc.PARSE_ERROR if refusal.code.startswith("json_") else jsonrpc.INVALID_REQUEST
-        self._fail(None, RpcError(code, decision.reason, {"code": decision.code, "help": decision.help}))
+        id_ = jsonrpc.id_in(line)
+        self._fail(
+            None if id_ in self._calls else id_,
+            RpcError(code, decision.reason, {"code": decision.code, "help": decision.help}),
+        )
 
     def _requested(self, request: Request) -> None:
         if request.id in self._calls:

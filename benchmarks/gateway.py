@@ -1,0 +1,249 @@
+"""The gateway beside its peers: round trips, calls a second, memory, and the start of a new client.
+
+Everything runs on this machine, through real processes, with durable records. Peers and we take turns in small blocks,
+so that whatever else the machine does falls on all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ECHO = Path(__file__).with_name("echo.py")
+BLOCK, BLOCKS = 100, 20  # calls in a row, and how often everybody takes a turn
+FLAT = 100_000  # calls over which memory must not grow
+INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+
+CONFIG = """
+[budget]
+repeats = 0
+[budget.session]
+calls = 100000000
+callsPerTool = 100000000
+bytesOut = 1000000000000
+"""
+RULE = {"name": "echo", "if": {"server": ["echo"], "tool": ["echo"]}, "then": "allow", "reason": "a benchmark"}
+
+FASTMCP = """
+import sys
+from fastmcp.server import create_proxy
+from fastmcp.client.transports import StdioTransport
+server = StdioTransport(command=sys.executable, args=[sys.argv[1]], keep_alive=True)
+create_proxy(server, name="bare").run(show_banner=False)
+"""
+
+
+@dataclass
+class House:
+    """An owner with a home in which the echo server may be called."""
+
+    root: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def furnish(self) -> None:
+        self.root.mkdir(mode=0o700)
+        self.environment = {**os.environ, "HOME": str(self.root), "IRONCURTAIN_HOME": str(self.root / "ic")}
+        self.run("init", "--yes")
+        home = self.root / "ic"
+        (home / "config.toml").write_text(CONFIG)
+        (home / "config.toml").chmod(0o600)
+        self.run("servers", "add", "echo", "--", sys.executable, str(ECHO))
+        self.run("servers", "review", "echo", "--yes")
+        path = home / "policy" / "compiled-policy.json"
+        policy = json.loads(path.read_text())
+        policy["version"] += 1
+        policy["rules"].insert(0, RULE)
+        path.write_text(json.dumps(policy))
+        self.run("policy", "verify", str(home / "policy"))
+        self.run("daemon", "start")
+
+    def run(self, *words: str) -> str:
+        command = [sys.executable, "-m", "ironcurtain", *words]
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False, timeout=60)
+        if done.returncode:
+            raise SystemExit(f"{' '.join(words)}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def status(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.run("status", "--json"))
+        return found
+
+
+class Client:
+    """A client that speaks plain lines to a process."""
+
+    def __init__(self, command: list[str], tool: str, environment: dict[str, str] | None = None) -> None:
+        self.tool = tool
+        self._next = 0
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+        )
+        self.ask("initialize", INITIALIZE)
+        self.say({"jsonrpc": "2.0", "method": "notifications/initialized", "params": {}})
+        self.tools = self.ask("tools/list", {})["result"]["tools"]
+
+    def say(self, message: dict[str, Any]) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        self._next += 1
+        self.say({"jsonrpc": "2.0", "id": self._next, "method": method, "params": params})
+        while True:
+            line = self.process.stdout.readline()
+            if not line:
+                raise SystemExit(f"{self.tool}: it ended")
+            message: dict[str, Any] = json.loads(line)
+            if message.get("id") == self._next:
+                return message
+
+    def block(self, times: list[float]) -> None:
+        for _ in range(BLOCK):
+            began = time.perf_counter()
+            answer = self.ask("tools/call", {"name": self.tool, "arguments": {"text": "hello"}})
+            times.append(time.perf_counter() - began)
+            if answer["result"]["content"][0]["text"] != "hello":
+                raise SystemExit(f"{self.tool}: {answer}")
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def peers(bench: Path | None) -> dict[str, tuple[list[str], str]]:
+    """Those that run here: how each is started, and what it calls the tool."""
+    found = {"direct": ([sys.executable, str(ECHO)], "echo")}
+    if bench is not None:
+        found["bare FastMCP proxy"] = ([str(bench), "-c", FASTMCP, str(ECHO)], "echo")
+    return found
+
+
+def round_trips(house: House, bench: Path | None) -> dict[str, dict[str, float]]:
+    """p50, p90 and p99 in milliseconds, everybody in turn."""
+    clients = {name: Client(command, tool) for name, (command, tool) in peers(bench).items()}
+    relay = [sys.executable, "-m", "ironcurtain", "gateway", "--agent", "bench"]
+    clients["ironcurtain"] = Client(relay, "echo__echo", house.environment)
+    times: dict[str, list[float]] = {name: [] for name in clients}
+    for number in range(BLOCKS + 2):
+        for name, client in clients.items():
+            client.block(times[name] if number >= 2 else [])  # the first turns warm everybody up
+    for client in clients.values():
+        client.close()
+    return {name: _spread(each) for name, each in times.items()}
+
+
+def _spread(times: list[float]) -> dict[str, float]:
+    cuts = statistics.quantiles([each * 1000 for each in times], n=100)
+    return {"p50": cuts[49], "p90": cuts[89], "p99": cuts[98]}
+
+
+class SocketSession:
+    """A session at the daemon's socket, without a relay."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    async def open(self) -> None:
+        from ironcurtain import __version__  # noqa: PLC0415
+
+        self.reader, self.writer = await asyncio.open_unix_connection(self._path)
+        hello = {"hello": "session", "version": __version__, "principal": {"agent": "bench"}}
+        self.writer.write(json.dumps(hello).encode() + b"\n")
+        await self.ask(0, "initialize", INITIALIZE)
+        self.writer.write(b'{"jsonrpc":"2.0","method":"notifications/initialized","params":{}}\n')
+
+    async def ask(self, id_: int, method: str, params: dict[str, Any]) -> bytes:
+        self.writer.write(
+            json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params}).encode() + b"\n"
+        )
+        return await self.reader.readline()
+
+    async def calls(self, number: int) -> None:
+        params = {"name": "echo__echo", "arguments": {"text": "hello"}}
+        for id_ in range(1, number + 1):
+            answer = await self.ask(id_, "tools/call", params)
+            if b'"hello"' not in answer:
+                raise SystemExit(f"unexpected: {answer!r}")
+
+    def close(self) -> None:
+        self.writer.close()
+
+
+def calls_a_second(house: House, sessions: int, calls: int) -> float:
+    """Durable decisions a second at the daemon's socket."""
+
+    async def work() -> float:
+        opened = [SocketSession(house.root / "ic" / "daemon.sock") for _ in range(sessions)]
+        for session in opened:
+            await session.open()
+        began = time.perf_counter()
+        await asyncio.gather(*(session.calls(calls // sessions) for session in opened))
+        took = time.perf_counter() - began
+        for session in opened:
+            session.close()
+        return calls / took
+
+    return asyncio.run(work())
+
+
+def resident(pid: int) -> float:
+    """Megabytes of a process."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) / 1024
+    raise SystemExit("no such process")
+
+
+def start_of_a_client(house: House) -> float:
+    """Milliseconds from starting the relay to having the tools, with the daemon warm; the median of eleven."""
+    times = []
+    script = Path(sys.executable).with_name("ironcurtain")
+    for _ in range(11):
+        began = time.perf_counter()
+        client = Client([str(script), "gateway", "--agent", "bench"], "", house.environment)
+        times.append((time.perf_counter() - began) * 1000)
+        client.close()
+    return statistics.median(times)
+
+
+def measured(bench: Path | None, flat: int = FLAT) -> dict[str, Any]:
+    """All of it."""
+    with tempfile.TemporaryDirectory() as directory:
+        house = House(Path(directory).resolve() / "owner")
+        house.furnish()
+        try:
+            trips = round_trips(house, bench)
+            rates = {sessions: calls_a_second(house, sessions, 6_400) for sessions in (1, 8, 64)}
+            start = start_of_a_client(house)
+            pid = int(house.status()["pid"])
+            calls_a_second(house, 64, flat // 10)
+            early = resident(pid)
+            calls_a_second(house, 64, flat)
+            late = resident(pid)
+            verified = json.loads(house.run("audit", "verify", "--json"))
+        finally:
+            house.run("daemon", "stop")
+    return {
+        "trips": trips,
+        "rates": rates,
+        "start": start,
+        "memory": (early, late),
+        "records": verified["records"],
+        "flat": flat,
+    }
+
+
+if __name__ == "__main__":
+    found = measured(Path(sys.argv[1]) if len(sys.argv) > 1 else None, int(os.environ.get("FLAT", FLAT)))
+    print(json.dumps(found, indent=1))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.conftest import house  # noqa: F401 - the fixture
 from tests.e2e.test_bad_servers import Bad
 from tests.faults.dies import POINTS
 
@@ -21,7 +20,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.parametrize("point", POINTS)
-def test_a_kill_leaves_no_effect_without_a_record(house: House, point: str) -> None:  # noqa: F811
+def test_a_kill_leaves_no_effect_without_a_record(house: House, point: str) -> None:
     bad = Bad(house)
     command = [sys.executable, "-m", "tests.faults.dies", str(house.home), point]
     died = subprocess.run(command, cwd=ROOT, env=house.environment, capture_output=True, timeout=60, check=False)

@@ -66,7 +66,11 @@ def _message(head: Head, at: str) -> bytes:
 
 
 def append_checkpoint(path: Path, line: bytes, disk: Disk) -> None:
-    """Keep a checkpoint."""
+    """Keep a checkpoint. One that was being written when the machine stopped says nothing, and goes."""
+    if path.exists():
+        whole = path.read_bytes().rfind(b"\n") + 1
+        if whole < path.stat().st_size:
+            os.truncate(path, whole)
     descriptor = disk.open(path)
     try:
         disk.write(descriptor, line + b"\n")

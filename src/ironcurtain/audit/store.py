@@ -93,7 +93,7 @@ class AuditStore:
         self._directory = directory
         self._clock = clock
         self._disk = disk or Disk()
-        self._head = taken.head
+        self._head = self._durable = taken.head
         self._day = taken.day
         self._waiting: list[tuple[str, bytes, asyncio.Future[Head], Head]] = []
         self._wakes = threading.Condition()
@@ -110,8 +110,8 @@ class AuditStore:
 
     @property
     def head(self) -> Head:
-        """The last record handed in; durable or on its way."""
-        return self._head
+        """The last record that is on the disk."""
+        return self._durable
 
     async def append(self, kind: str, fields: dict[str, Json]) -> Head:
         """Record, durably."""
@@ -166,7 +166,7 @@ class AuditStore:
                     if isinstance(error, OSError)
                     else f"the audit log cannot be written: {error!r}"
                 )
-            self._loop.call_soon_threadsafe(_settle, [(done, head) for _, _, done, head in batch], self._cause)
+            self._loop.call_soon_threadsafe(self._settle, [(done, head) for _, _, done, head in batch], self._cause)
         if descriptor >= 0:
             self._disk.close(descriptor)
 
@@ -192,13 +192,14 @@ class AuditStore:
             self._disk.write(descriptor, bytes(pending))
             self._disk.sync(descriptor)
 
-
-def _settle(batch: list[tuple[asyncio.Future[Head], Head]], cause: str | None) -> None:
-    for done, head in batch:
-        if done.cancelled():
-            continue
+    def _settle(self, batch: list[tuple[asyncio.Future[Head], Head]], cause: str | None) -> None:
         if cause is None:
-            done.set_result(head)
-        else:
-            done.set_exception(AuditHaltedError(cause))
-            done.exception()  # whoever waited may be gone; that is no error of its own
+            self._durable = batch[-1][1]
+        for done, head in batch:
+            if done.cancelled():
+                continue
+            if cause is None:
+                done.set_result(head)
+            else:
+                done.set_exception(AuditHaltedError(cause))
+                done.exception()  # whoever waited may be gone; that is no error of its own

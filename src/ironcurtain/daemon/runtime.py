@@ -200,17 +200,27 @@ class Runtime:
 
     async def _watch(self) -> None:
         policy, servers = _Files(), _Files()
-        home = self.home
         while True:
-            if policy.changed([home.config, *(home.policy / name for name in FILES)]):
-                self._reload()
-                await self._event("policy", {"version": self.loaded.policy.version, "policy": self.loaded.digest})
-            if servers.changed([home.servers, home.credentials, home.root / "state.db"]):
-                await self._load_servers()
-            self._look_at_constitution()
-            if self.audit.head.seq - self._checkpointed.seq >= _CHECKPOINT_EVERY:
-                self._checkpoint()
+            try:
+                await self._look(policy, servers)
+            except OSError as error:
+                self.notes["files"] = f"the home could not be looked at: {error.strerror or error}"
+            except Exception as error:  # noqa: BLE001 - changes would go unseen from now on: better nothing goes on
+                self.latch.fall(f"internal error: {error!r}")
+                return
             await asyncio.sleep(_LOOK)
+
+    async def _look(self, policy: _Files, servers: _Files) -> None:
+        """Take up what has changed on the disk."""
+        home = self.home
+        if policy.changed([home.config, *(home.policy / name for name in FILES)]):
+            self._reload()
+            await self._event("policy", {"version": self.loaded.policy.version, "policy": self.loaded.digest})
+        if servers.changed([home.servers, home.credentials, home.root / "state.db"]):
+            await self._load_servers()
+        self._look_at_constitution()
+        if self.audit.head.seq - self._checkpointed.seq >= _CHECKPOINT_EVERY:
+            self._checkpoint()
 
     # --- Audit. ---
 
@@ -250,9 +260,16 @@ class Runtime:
             await self.audit.append("event", {"event": name, **fields})
 
     def _checkpoint(self) -> None:
+        """Sign what is on the disk. A checkpoint more or less stops nobody, but the owner is told."""
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        self._checkpointed = self.audit.head
-        append_checkpoint(self.home.checkpoints, self._signer.sign(self.audit.head, at), self._disk)
+        head = self.audit.head
+        try:
+            append_checkpoint(self.home.checkpoints, self._signer.sign(head, at), self._disk)
+        except OSError as error:
+            self.notes["checkpoints"] = f"the last one could not be written: {error.strerror or error}"
+            return
+        self._checkpointed = head
+        self.notes.pop("checkpoints", None)
 
     # --- Servers. ---
 

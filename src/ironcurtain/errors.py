@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 
+_BLANK_LETTERS = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0")  # letters that show nothing
 QUOTE_LIMIT = 120  # characters of foreign text that a message may carry
 
 
@@ -22,7 +23,11 @@ def quote(text: object) -> str:
 
 def visible(text: str) -> str:
     """Foreign text with everything escaped that could break, move, colour or hide other text."""
-    return "".join(c if c.isprintable() and (c.isascii() or c.isalnum()) else ascii(c)[1:-1] for c in text)
+    return "".join(c if _is_visible(c) else ascii(c)[1:-1] for c in text)
+
+
+def _is_visible(char: str) -> bool:
+    return char.isprintable() and (char.isascii() or (char.isalnum() and char not in _BLANK_LETTERS))
 
 
 class Refusal(Exception):  # noqa: N818 - it is what it says: not a fault, an answer

@@ -53,7 +53,7 @@ def test_the_person_sees_everything_and_the_agents_words_are_marked(house: House
     shown = house.run("approvals", "show", question["id"])
     assert "its own words, they prove nothing" in shown
     assert str(documents / "a.txt") in shown
-    assert question["pattern"] == [f"read-path: anywhere in {documents}"]
+    assert question["pattern"] == [f"path (read-path): anywhere in {documents}"]
 
 
 def test_a_long_value_is_never_cut(house: House) -> None:
@@ -312,16 +312,21 @@ def test_single_keys_on_a_terminal(house: House, documents: Any) -> None:
     terminal.until("reads " + str(documents / "a.txt"))
     terminal.until("a approve once")
     terminal.press("a")
+    terminal.until("read it first")
+    time.sleep(1)
+    terminal.press("a")
     terminal.until("approved")
     assert "this is a.txt" in text_of(agent.await_(call)["result"])
     call = ask(agent, path=str(documents / "b.txt"))
     terminal.until("x deny and say why")
+    time.sleep(1)
     terminal.press("x")
     terminal.until("what should the agent be told?")
     terminal.press("not today\n")
     assert "not today" in text_of(agent.await_(call)["result"])
     call = ask(agent, path=str(documents / "c.txt"))
     terminal.until("w approve a wider pattern")
+    time.sleep(1)
     terminal.press("w")
     terminal.until(f"anywhere in {documents}")
     terminal.until("y to confirm")
@@ -330,3 +335,54 @@ def test_single_keys_on_a_terminal(house: House, documents: Any) -> None:
     assert "isError" not in agent.call(READ, path=str(documents / "a.txt"))
     terminal.press("q")
     assert terminal.process.wait(10) == 0
+
+
+def test_what_goes_beside_the_arguments_is_shown_and_covered_by_no_grant(house: House, documents: Any) -> None:
+    agent = house.agent("--agent", "coder")
+    params = {
+        "name": READ,
+        "arguments": {"path": str(documents / "a.txt")},
+        "_meta": {"x": "exfiltrated", "ironcurtain/reason": "r"},
+    }
+    call = agent.begin("tools/call", params)
+    (question,) = waiting(house)
+    assert question["besides"] == {"x": "exfiltrated"}
+    assert "exfiltrated" in house.run("approvals", "show", question["id"])
+    house.run("approvals", "approve", question["id"], "--session")
+    agent.await_(call)
+    agent.begin("tools/call", params)
+    assert waiting(house), "what goes along was not granted"
+
+
+def test_no_value_lays_out_what_a_person_reads(house: House) -> None:
+    ask(
+        house.agent(),
+        "filesystem__write_file",
+        path=str(house.owner / "x"),
+        content="a\nbecause      routine\n\u3164C:\\new",
+    )
+    (question,) = waiting(house)
+    shown = house.run("approvals", "show", question["id"])
+    assert not [line for line in shown.splitlines() if line.startswith("because      routine")]
+    assert "\\u3164" in shown
+
+
+def test_only_the_whole_id_answers(house: House, documents: Any) -> None:
+    ask(house.agent(), path=str(documents / "a.txt"))
+    (question,) = waiting(house)
+    assert "is not waiting" in house.run("approvals", "approve", question["id"][:-1], code=2)
+
+
+def test_a_question_too_large_for_anybody_is_none(house: House) -> None:
+    agent = house.agent()
+    refused = agent.call("filesystem__write_file", path=str(house.owner / "x"), content="x" * 200_000)
+    assert code_of(refused) == "ask_too_large"
+
+
+def test_the_limits_of_a_grant_are_the_ones_that_are_shown(house: House, documents: Any) -> None:
+    house.configure("[escalation]\ngrantUses = 7\ngrantSeconds = 600\n")
+    ask(house.agent("--agent", "coder"), path=str(documents / "a.txt"))
+    (question,) = waiting(house)
+    said = house.run("approvals", "approve", question["id"], "--wider", "--yes")
+    assert "at most 7 times, for 10 minutes" in said
+    assert eventually(lambda: house.json("approvals", "grants"))[0]["left"] == 7

@@ -192,7 +192,7 @@ def test_the_official_filesystem_server(house: House) -> None:
     script = NODE_MODULES / "@modelcontextprotocol" / "server-filesystem" / "dist" / "index.js"
     command = [str(BIN / "node"), str(script), str(house.sandbox), str(house.owner)]
     house.servers(filesystem=command)
-    house.run("servers", "review", "filesystem", "--yes")
+    house.run("servers", "review", "filesystem", "--yes", "--keep")
     agent = house.agent("--agent", "coder")
     names = {tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]}
     assert "filesystem__read_text_file" in names

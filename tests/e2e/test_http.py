@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import socket
 import subprocess
@@ -349,6 +350,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _call(self, message: dict[str, Any], mode: str) -> None:
         if mode == "redirect":
             self._send(307, b"", Location="http://127.0.0.1:9/")
+        elif mode == "packed":
+            self._send(
+                200, gzip.compress(b"x" * 1000), **{"Content-Type": "application/json", "Content-Encoding": "gzip"}
+            )
         elif mode == "html":
             self._send(502, b"<html>", **{"Content-Type": "text/html"})
         elif mode == "hang up":
@@ -424,7 +429,7 @@ def test_a_server_at_an_address(house: House, upstream: Upstream) -> None:
     assert "very-private-value" not in recorded
 
 
-@pytest.mark.parametrize("upstream", ["redirect", "html", "hang up"], indirect=True)
+@pytest.mark.parametrize("upstream", ["redirect", "html", "hang up", "packed"], indirect=True)
 def test_a_server_that_misbehaves_costs_its_own_call(house: House, upstream: Upstream) -> None:
     adopted(house, upstream)
     agent = house.agent("--agent", "coder")

@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 from ironcurtain.audit.chain import BadRecordError, Head, seal, unseal
 from ironcurtain.audit.checkpoint import Signer, append_checkpoint, read_checkpoints
 from ironcurtain.audit.disk import Disk
+from ironcurtain.audit.record import request_fields
 from ironcurtain.audit.redact import LONGEST, Redactor
-from ironcurtain.audit.store import AuditHaltedError, AuditStore, Clock, day_files, take_up
+from ironcurtain.audit.store import AuditHaltedError, AuditStore, Clock, UnrecordableError, day_files, take_up
 from ironcurtain.audit.verify import verify
 from ironcurtain.errors import Refusal
 from ironcurtain.testing.faults import FaultyDisk
@@ -135,17 +136,37 @@ def _is_readable(value: Any) -> bool:
     return True
 
 
-def test_what_cannot_be_encoded_is_recorded_without_it(tmp_path: Path) -> None:
+def test_what_cannot_be_recorded_is_refused_and_leaves_a_trace(tmp_path: Path) -> None:
+    bad: list[dict[str, Any]] = [
+        {"call": "c1", "text": "\ud800"},
+        {"call": "c2", "number": float("nan")},
+        {"call": "c3", "digest": "of something else"},
+        {"call": "c4", "number": 1.0, "keys": {"A": 1, "a": 2}},
+    ]
+
     async def work() -> None:
         async with opened(tmp_path) as store:
-            await store.append("outcome", {"call": "c1", "text": "\ud800"})
-            await store.append("outcome", {"call": "c2", "number": float("nan")})
-            await store.append("outcome", {"call": "c3", "digest": "of something else"})
+            for fields in bad:
+                with pytest.raises(UnrecordableError):
+                    await store.append("outcome", fields)
+            await store.append("outcome", {"call": "c5"})
 
     asyncio.run(work())
-    assert verify(tmp_path).records == 3
-    assert [json.loads(line)["call"] for line in lines(tmp_path)] == ["c1", "c2", "c3"]
-    assert all("unrecordable" in json.loads(line) for line in lines(tmp_path))
+    assert verify(tmp_path).records == 5, "and nothing is halted"
+    assert [json.loads(line)["call"] for line in lines(tmp_path)] == ["c1", "c2", "c3", "c4", "c5"]
+    assert ["unrecordable" in json.loads(line) for line in lines(tmp_path)] == [True] * 4 + [False]
+
+
+def test_names_that_are_cut_stay_apart() -> None:
+    cleaned, _ = Redactor(b"k").clean({"A" * LONGEST + "x": 1, "a" * LONGEST + "y": 2})
+    line, _ = seal({"arguments": cleaned, "float": 1.0}, Head())
+    assert unseal(line)
+
+
+def test_many_small_secrets_do_not_make_a_large_record() -> None:
+    fields = request_fields("s", "t", {"password": ["abcdef"] * 90_000}, Redactor(b"k"))
+    assert fields["withheld"] == 90_000
+    assert len(json.dumps(fields)) < 1_000
 
 
 # --- Faults. ---

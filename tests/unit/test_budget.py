@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ironcurtain.audit.chain import Head, seal, unseal
 from ironcurtain.budget.amounts import amounts_of
 from ironcurtain.budget.ledger import Account, Exhausted, Ledger, Reservation, of_tool
 from ironcurtain.budget.loops import LoopWatch, kind_of
@@ -208,3 +209,33 @@ def test_what_is_remembered_is_bounded() -> None:
         watch.made("ann", call(), str(number))
     assert len(watch._sessions) <= 1_000
     assert len(watch._sessions["ann"].results) <= 1_000
+
+
+def test_a_reservation_is_given_back_to_the_budget_it_came_from() -> None:
+    ledger = Ledger(BUDGET)
+    held = [made for _ in range(5) if isinstance(made := taken(ledger), Reservation)]
+    ledger.reset(ANN)
+    taken(ledger)
+    for each in held:
+        ledger.release(each)
+    assert ledger.balances()[ANN].used["calls"] == 1
+
+
+def test_names_of_servers_are_values_in_a_record() -> None:
+    ledger = Ledger(BUDGET)
+    made = ledger.reserve((ANN,), {**one("Read"), **one("read"), **one("\ufb01le")}, 0.0)
+    assert isinstance(made, Reservation)
+    line, _ = seal({"budget": made.fields(), "budgets": ledger.snapshot()}, Head())
+    again = Ledger(BUDGET)
+    again.fold([{"kind": "intent", "budget": unseal(line)[0]["budget"]}], 0.0)
+    assert again.balances()[ANN].used == ledger.balances()[ANN].used
+
+
+def test_calls_under_way_count_too() -> None:
+    watch, same = LoopWatch(), call(query="cats")
+    for number in range(5):
+        assert watch.repeats("ann", same) == number
+        watch.begin("ann", same)
+    for _ in range(5):
+        watch.end("ann", same)
+    assert watch.repeats("ann", same) == 0

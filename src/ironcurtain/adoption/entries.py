@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.audit.redact import is_secret
@@ -11,6 +11,8 @@ from ironcurtain.audit.redact import is_secret
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+PLACES: Final = frozenset({"HOME", "PWD", "USER", "userHome", "workspaceFolder"})
+"""Variables that say where something is: no secret, and all that a project's file may ask for."""
 _URLS: Final = ("url", "serverUrl", "httpUrl", "uri")
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _PLACEHOLDER: Final = re.compile(r"\$\{[^}]*\}")
@@ -31,13 +33,15 @@ class Converted:
     entry: dict[str, Any]
     env: dict[str, str] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
+    filled_in: frozenset[str] = frozenset()
+    """What came out of the owner's environment."""
 
     @property
     def secrets(self) -> set[str]:
-        """What must not be shown: its credentials, and words of its command that look like one."""
+        """What must not be shown: its credentials, and words of its command that are or look like one."""
         words = [part for word in self.entry.get("args", []) for part in (str(word).split("=", 1))]
         named = {word for before, word in zip(["", *words], words, strict=False) if is_secret(before, word)}
-        return {*self.env.values(), *self.headers.values(), *named}
+        return {*self.env.values(), *self.headers.values(), *named, *self.filled_in}
 
 
 class CannotMoveError(Exception):
@@ -46,6 +50,25 @@ class CannotMoveError(Exception):
 
 def convert(raw: Any, variables: Mapping[str, str]) -> Converted:  # noqa: ANN401 - a client's own
     """Turn one entry around; `variables` are what its client would fill in."""
+    used: dict[str, str] = {}
+    converted = _convert(raw, _Noted(variables, used))
+    private = frozenset(value for name, value in used.items() if name not in PLACES and value)
+    return replace(converted, filled_in=private)
+
+
+class _Noted(dict[str, str]):
+    """Variables, and which of them were read."""
+
+    def __init__(self, variables: Mapping[str, str], used: dict[str, str]) -> None:
+        super().__init__(variables)
+        self._used = used
+
+    def __getitem__(self, name: str) -> str:
+        self._used[name] = super().__getitem__(name)
+        return self._used[name]
+
+
+def _convert(raw: Any, variables: Mapping[str, str]) -> Converted:  # noqa: ANN401 - a client's own
     if not isinstance(raw, dict):
         raise CannotMoveError("its entry is no table")
     kind = str(raw.get("type", raw.get("transport", "")))
@@ -62,13 +85,18 @@ def convert(raw: Any, variables: Mapping[str, str]) -> Converted:  # noqa: ANN40
     return converted
 
 
-def is_ours(raw: Any) -> bool:  # noqa: ANN401 - a client's own
-    """Whether an entry starts the relay already."""
-    if not isinstance(raw, dict):
+def is_ours(raw: Any, program: list[str]) -> bool:  # noqa: ANN401 - a client's own
+    """Whether an entry starts this very relay already."""
+    if not isinstance(raw, dict) or not isinstance(raw.get("args"), list):
         return False
-    command, arguments = str(raw.get("command", raw.get("cmd", ""))), raw.get("args")
-    words = [command.rsplit("/", 1)[-1], *(arguments if isinstance(arguments, list) else ())]
-    return "ironcurtain" in words and words[words.index("ironcurtain") + 1 :][:1] == ["gateway"]
+    words = [raw.get("command", raw.get("cmd")), *raw["args"]]
+    return words[: len(program) + 1] == [*program, "gateway"]
+
+
+def is_another(raw: Any) -> bool:  # noqa: ANN401 - a client's own
+    """Whether an entry starts a relay that is not this one, or pretends to."""
+    words = [str(word) for word in (raw.get("args") or [])] if isinstance(raw, dict) else []
+    return "gateway" in words and "ironcurtain" in str(raw.get("command", raw.get("cmd", ""))) + " ".join(words)
 
 
 def _remote(raw: dict[str, Any], kind: str, url: str, variables: Mapping[str, str]) -> Converted:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.adoption.clients import places
 from ironcurtain.adoption.documents import Exchange, UnreadableError, below, exchange, read_document, tables
-from ironcurtain.adoption.entries import CannotMoveError, Converted, convert, is_ours
+from ironcurtain.adoption.entries import PLACES, CannotMoveError, Converted, convert, is_another, is_ours
 from ironcurtain.artifacts.files import write_artifact
 from ironcurtain.artifacts.servers import (
     Credentials,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ironcurtain.artifacts.home import Home
 
 OUR_NAME: Final = "ironcurtain"
+_MOST_SERVERS: Final = 200  # in one file
 _LARGEST: Final = 16 * 1024 * 1024  # bytes of a client's file; some keep their history in it
 
 
@@ -90,24 +91,38 @@ class Plan:
         return {secret for item, _ in self.moved if item.converted for secret in item.converted.secrets}
 
 
-def look(owner: Path, projects: tuple[Path, ...], variables: Mapping[str, str]) -> Iterator[Found | Unreadable]:
+def look(
+    owner: Path, projects: tuple[Path, ...], variables: Mapping[str, str], program: list[str]
+) -> Iterator[Found | Unreadable]:
     """Every server in every client's file, except our own entry."""
+    seen: set[str] = set()
     for place in places(owner, projects):
+        real = os.path.realpath(place.path)
+        if real in seen:
+            continue
+        seen.add(real)
         try:
+            if place.project is not None and not real.startswith(os.path.realpath(place.project) + os.sep):
+                raise UnreadableError("it leads out of the project")
             value = read_document(place.client.format, _text(place.path)).value
+            found = list(tables(value, place.client.keys))
+            if sum(len(table) for _, table in found) > _MOST_SERVERS:
+                raise UnreadableError(f"it has more than {_MOST_SERVERS} servers")
         except (ValueError, OSError) as error:
             yield Unreadable(place, getattr(error, "strerror", None) or str(error))
             continue
-        for keys, table in tables(value, place.client.keys):
+        for keys, table in found:
             known = _with_project(variables, place, keys)
             for name, raw in table.items():
-                if not is_ours(raw):
+                if not is_ours(raw, program):
                     yield _found(place, keys, name, raw, known)
 
 
 def _found(place: Place, keys: tuple[str, ...], name: str, raw: Any, variables: Mapping[str, str]) -> Found:  # noqa: ANN401 - a client's own
     old = place.client.old_url
     try:
+        if is_another(raw):
+            raise CannotMoveError("it starts an IronCurtain that is not this one")  # noqa: TRY301
         if old and isinstance(raw, dict) and old in raw and raw.get("type") != "http":
             raise CannotMoveError("it speaks the old transport with two connections")  # noqa: TRY301
         return Found(place, keys, name, raw, convert(raw, variables))
@@ -118,7 +133,9 @@ def _found(place: Place, keys: tuple[str, ...], name: str, raw: Any, variables: 
 def _with_project(variables: Mapping[str, str], place: Place, keys: tuple[str, ...]) -> dict[str, str]:
     """What a client would fill in, with the directory of the project that a table is about."""
     project = Path(keys[1]) if keys[0] == "projects" else place.project
-    known = {**variables, "userHome": variables.get("HOME", "")}
+    # A project's file may have come with the project: it does not learn what is in the owner's environment.
+    own = variables if place.project is None else {n: v for n, v in variables.items() if n in PLACES}
+    known = {**own, "userHome": variables.get("HOME", "")}
     return {**known, "workspaceFolder": str(project)} if project is not None else known
 
 
@@ -177,7 +194,7 @@ def _change(path: Path, items: list[Found], home: Home, command: list[str]) -> C
         there = {name: raw for name, raw in below(value, keys).items() if name not in gone}
         env = {"IRONCURTAIN_HOME": str(home.root)} if home.root != Path.home() / ".ironcurtain" else {}
         entry = client.entry(command[0], [*command[1:], "gateway", "--agent", client.name], env)
-        ours = {name: raw for name, raw in there.items() if is_ours(raw)}
+        ours = {name: raw for name, raw in there.items() if is_ours(raw, command)}
         name = next(iter(ours), None) or _free(OUR_NAME, there)
         forth.append(Exchange(keys, [*gone, *ours], {name: entry}))
         back.append(Exchange(keys, [name], {**gone, **ours}))

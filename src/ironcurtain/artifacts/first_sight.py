@@ -45,11 +45,17 @@ def annotation_of(server: str, definition: Mapping[str, Json]) -> dict[str, Json
 
 
 def approve_tools(
-    directory: Path, server: str, definitions: Iterable[Mapping[str, Json]], surroundings: Surroundings
+    directory: Path,
+    server: str,
+    definitions: Iterable[Mapping[str, Json]],
+    surroundings: Surroundings,
+    *,
+    keep: bool = False,
 ) -> Verification:
     """Take tools into the annotations of a policy as they are now, and verify the policy again.
 
-    A tool that was described keeps its description as far as its arguments are the same; the others are not described.
+    With `keep`, a tool that was described keeps its description, as far as its arguments are the same: the owner says
+    that it still means what it meant. Otherwise it is described no longer.
     """
     bundle = read_bundle(directory)
     annotations = json.loads(json.dumps(bundle.items[ANNOTATIONS].value))
@@ -58,7 +64,7 @@ def approve_tools(
     for definition in definitions:
         fresh = annotation_of(server, definition)
         old = known.get(str(definition["name"]))
-        if old is not None and old["args"].keys() == _names(fresh):
+        if keep and old is not None and old["args"].keys() == _names(fresh):
             fresh |= {key: old[key] for key in ("args", "sideEffects", "comment", "effects") if key in old}
         known[str(definition["name"])] = fresh
     annotations["servers"][server]["tools"] = list(known.values())

@@ -72,8 +72,12 @@ class ServerSpec:
         return package if package and not _VERSIONED.search(package) else None
 
     def shown(self) -> str:
-        """How it is started, in full, for a person."""
-        return self.url or " ".join(json.dumps(part) if not part or " " in part else part for part in self.command)
+        """How it is started, in full, for a person: all that its pin covers, but for the values of its secrets."""
+        words = [f"{name}={value}" for name, value in self.env.items()]
+        words += [self.url] if self.url else self.command
+        words += [f"(in {self.cwd})"] if self.cwd else []
+        words += [f"(with the header {name}: {value})" for name, value in self.headers.items()]
+        return " ".join(json.dumps(part) if not part or " " in part else part for part in words)
 
 
 @dataclass(frozen=True, slots=True)

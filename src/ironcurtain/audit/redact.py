@@ -24,8 +24,8 @@ LONGEST: Final = 16_384  # characters of one string
 SHORTEST_SECRET: Final = 6  # characters; anything shorter would blank out words
 
 _SHAPES: Final = {
-    "private-key": r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[\s\S]{0,8000}?"
-    r"(?:-----END [A-Z ]{0,20}PRIVATE KEY-----|\Z)",
+    "private-key": r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----(?:[^-]|-(?!----)){0,8000}"
+    r"(?:-----END [A-Z ]{0,20}PRIVATE KEY-----)?",
     "aws": r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
     "github": r"\b(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{20,255})",
     "gitlab": r"\bglpat-[A-Za-z0-9_-]{20,255}",
@@ -65,9 +65,11 @@ class Redactor:
 
     def _clean(self, value: Json, place: str, name: str, taken: list[Json]) -> Json:
         if isinstance(value, dict):
-            cleaned = {}
+            cleaned: dict[str, Json] = {}
             for key, item in value.items():
                 shown = self._string(key, f"{place}.(key)", "", taken)
+                if shown != key:  # two names that were cut or replaced stay two
+                    shown = f"{shown[:LONGEST]} {len(cleaned)}"
                 cleaned[shown] = self._clean(item, f"{place}.{shown}", key, taken)
             return cleaned
         if isinstance(value, list):

@@ -37,6 +37,10 @@ class AuditHaltedError(Exception):
     """Nothing can be recorded, so nothing may happen."""
 
 
+class UnrecordableError(Exception):
+    """This cannot be recorded as it is, so it may not happen; a record says that it was asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Clock:
     """Both clocks of a moment: the wall's, which people read, and the machine's, which only goes forward."""
@@ -125,13 +129,15 @@ class AuditStore:
             "at": moment.isoformat(timespec="microseconds").replace("+00:00", "Z"),
             "machine": int(self._clock.machine() * 1_000_000),  # microseconds
         }
+        trouble = ""
         try:
             line, head = seal(stamped, self._head)
-        except ValueError as error:  # half a surrogate pair, a number that is none: the rest is still worth having
+        except Exception as error:  # noqa: BLE001 - half a surrogate pair, a number that is none, too much of it
+            trouble = type(error).__name__
             kept: dict[str, Json] = {
                 name: stamped[name] for name in ("kind", "at", "machine", "call") if name in stamped
             }
-            line, head = seal({**kept, "unrecordable": type(error).__name__}, self._head)
+            line, head = seal({**kept, "unrecordable": trouble}, self._head)
         self._head = head
         self._day = max(self._day, moment.strftime("%Y-%m-%d"))
         done: asyncio.Future[Head] = self._loop.create_future()
@@ -139,7 +145,10 @@ class AuditStore:
             self._waiting.append((self._day, line + b"\n", done, head))
             self._wakes.notify()
         # Whoever waits may be cancelled; what was handed in is written all the same.
-        return await asyncio.shield(done)
+        written = await asyncio.shield(done)
+        if trouble:
+            raise UnrecordableError(f"it cannot be recorded: {trouble}")
+        return written
 
     def close(self) -> None:
         """Write what is waiting and stop."""

@@ -86,13 +86,25 @@ class Reservation:
 
     amounts: Mapping[str, int]
     accounts: tuple[Account, ...]
+    balances: tuple[Balance, ...]
+    """Where it was taken: a budget that began since is another."""
     new: tuple[Account, ...]
     """Those whose budget begins with this call."""
 
     def fields(self) -> dict[str, Json]:
         """As it stands in an intent."""
-        found: dict[str, Json] = {"amounts": dict(self.amounts), "accounts": [each.fields() for each in self.accounts]}
+        accounts: list[Json] = [each.fields() for each in self.accounts]
+        found: dict[str, Json] = {"amounts": _listed(self.amounts), "accounts": accounts}
         return {**found, "new": [each.fields() for each in self.new]} if self.new else found
+
+
+def _listed(amounts: Mapping[str, int]) -> list[Json]:
+    """Amounts for a record. What they are of may be a server's own word: a value, never a key."""
+    return [{"of": what, "amount": amount} for what, amount in amounts.items()]
+
+
+def _amounts(listed: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    return {each["of"]: each["amount"] for each in listed}
 
 
 class Ledger:
@@ -118,11 +130,13 @@ class Ledger:
         counted = {what: amount for what, amount in amounts.items() if amount}
         for account in accounts:
             self._add(account, counted)
-        return Reservation(counted, accounts, new)
+        return Reservation(counted, accounts, tuple(self._balances[account] for account in accounts), new)
 
     def release(self, reservation: Reservation) -> None:
         """The call was not made."""
-        self._take(reservation, -1)
+        for balance in reservation.balances:
+            for what, amount in reservation.amounts.items():
+                balance.used[what] -= amount
 
     def refuse(self, accounts: Iterable[Account], now: float) -> None:
         """A call was refused; too many of those are a sign of their own."""
@@ -171,16 +185,11 @@ class Ledger:
         for what, amount in amounts.items():
             used[what] = used.get(what, 0) + amount
 
-    def _take(self, reservation: Reservation, sign: int) -> None:
-        for account in reservation.accounts:
-            if account in self._balances:
-                self._add(account, {what: sign * amount for what, amount in reservation.amounts.items()})
-
     # --- After a restart. ---
 
     def snapshot(self) -> list[Json]:
         """All accounts, for the record of a start."""
-        return [{**account.fields(), "used": dict(balance.used)} for account, balance in self._balances.items()]
+        return [{**account.fields(), "used": _listed(balance.used)} for account, balance in self._balances.items()]
 
     def fold(self, records: Iterable[Mapping[str, Any]], now: float) -> None:
         """Count again what the record says was used since the last start. Time begins anew: nothing is gained by it."""
@@ -188,7 +197,7 @@ class Ledger:
             match record["kind"]:
                 case "event" if record.get("event") == "start":
                     self._balances = {
-                        account_from(each): Balance(now, dict(each["used"])) for each in record.get("budgets", [])
+                        account_from(each): Balance(now, _amounts(each["used"])) for each in record.get("budgets", [])
                     }
                 case "event" if record.get("event") == "budget":
                     self._balances.pop(account_from(record["account"]), None)
@@ -203,7 +212,7 @@ class Ledger:
         for each in budget["accounts"]:
             account = account_from(each)
             self._balances.setdefault(account, Balance(now))
-            self._add(account, budget["amounts"])
+            self._add(account, _amounts(budget["amounts"]))
 
 
 def _limit(limits: Limits, what: str) -> int | None:

@@ -22,6 +22,7 @@ class _Session:
     repeats: dict[str, int] = field(default_factory=dict)
     """How often each kind of call was made since something new was learnt."""
     results: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    under_way: dict[str, int] = field(default_factory=dict)
 
 
 class LoopWatch:
@@ -32,16 +33,31 @@ class LoopWatch:
 
     def repeats(self, session: str, call: CanonicalCall) -> int:
         """How often a call like this one was made already, and brought nothing new."""
-        known = self._sessions.get(session)
-        return known.repeats.get(kind_of(call), 0) if known else 0
+        known, kind = self._sessions.get(session), kind_of(call)
+        return known.repeats.get(kind, 0) + known.under_way.get(kind, 0) if known else 0
 
-    def made(self, session: str, call: CanonicalCall, result: str) -> None:
-        """A call was made, and this is the digest of what came back."""
+    def begin(self, session: str, call: CanonicalCall) -> None:
+        """A call is about to be made."""
+        known, kind = self._known(session), kind_of(call)
+        known.under_way[kind] = known.under_way.get(kind, 0) + 1
+
+    def end(self, session: str, call: CanonicalCall) -> None:
+        """It was made, or it was not."""
+        known, kind = self._known(session), kind_of(call)
+        known.under_way[kind] = known.under_way.get(kind, 1) - 1
+        if known.under_way[kind] <= 0:
+            del known.under_way[kind]
+
+    def _known(self, session: str) -> _Session:
         known = self._sessions.setdefault(session, _Session())
         self._sessions.move_to_end(session)
         while len(self._sessions) > _MOST_SESSIONS:
             self._sessions.popitem(last=False)
-        kind = kind_of(call)
+        return known
+
+    def made(self, session: str, call: CanonicalCall, result: str) -> None:
+        """A call was made, and this is the digest of what came back."""
+        known, kind = self._known(session), kind_of(call)
         seen = f"{call.server}/{call.tool} {result}"
         if seen not in known.results:
             known.repeats.clear()  # it learnt something

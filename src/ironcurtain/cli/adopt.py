@@ -45,8 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
         return NO
     for line in furnish(home):
         print(line)
-    # A project's file may have come with the project: it is no word of the owner's, unless they were asked.
-    perform(made, home, {name for item, name in made.moved if item.place.project is None or not arguments.yes})
+    # A project's file may have come with the project: it is no word of the owner's. Its servers are asked about alone.
+    perform(made, home, {name for item, name in made.moved if item.place.project is None})
     tell_to_look(home)
     failed = _review_tools(home, made, yes=arguments.yes)
     print(f"moved {len(made.moved)} servers; restart your clients to use them through IronCurtain")
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _planned(home: Home, projects: list[str]) -> Plan:
     directories = tuple(dict.fromkeys(Path(project).absolute() for project in projects or [str(Path.cwd())]))
-    return plan(list(look(Path.home(), directories, os.environ)), home, program())
+    return plan(list(look(Path.home(), directories, os.environ, program())), home, program())
 
 
 def _show(made: Plan) -> None:
@@ -80,8 +80,12 @@ def _place(item: Found) -> tuple[str, str, str]:
 
 
 def _started(item: Found) -> str:
+    """All of it: a variable or a directory can make something else of a harmless command."""
     entry = item.converted.entry if item.converted else {}
-    return visible(entry.get("url") or " ".join([str(entry.get("command")), *map(str, entry.get("args", []))]))
+    words = [f"{name}={value}" for name, value in entry.get("env", {}).items()]
+    words += [entry["url"]] if "url" in entry else [str(entry.get("command")), *map(str, entry.get("args", []))]
+    words += [f"(in {_short(Path(entry['cwd']))})"] if "cwd" in entry else []
+    return visible(" ".join(words))
 
 
 def _short(path: Path) -> str:
@@ -137,5 +141,5 @@ def _undo(home: Home, *, yes: bool) -> int:
 def bypassing(projects: list[str]) -> list[Found]:
     """Servers that clients still start themselves."""
     directories = tuple(Path(project).absolute() for project in projects)
-    found = look(Path.home(), directories, os.environ)
+    found = look(Path.home(), directories, os.environ, program())
     return [item for item in found if not isinstance(item, Unreadable)]

@@ -121,7 +121,7 @@ def _answer(id_: str, *, approved: bool, **more: Any) -> int:  # noqa: ANN401 - 
 def _found(id_: str) -> list[dict[str, Any]]:
     with Client(Home(default_home())) as client:
         questions: list[dict[str, Any]] = client.ask("questions")["questions"]
-    found = [question for question in questions if question["group"] == id_ or question["id"].startswith(id_)]
+    found = [question for question in questions if id_ in (question["group"], question["id"])]
     if not id_ or not found:
         raise Refusal("question_unknown", f"{id_!r} is not waiting", "run: ironcurtain approvals")
     return found
@@ -130,7 +130,10 @@ def _found(id_: str) -> list[dict[str, Any]]:
 def describe(out: Console, question: dict[str, Any]) -> None:
     """Everything a person needs to decide, nothing cut. What matters most stands last, where the eye is."""
     out.print("exactly what will be sent:", style="dim")
-    out.print(visible(json.dumps(question["arguments"], indent=2, ensure_ascii=False)).replace("\\n", "\n"))
+    _print_json(out, question["arguments"])
+    if question["besides"]:
+        out.print("and beside it:", style="dim")
+        _print_json(out, question["besides"])
     for line in question["unusual"]:
         out.print(visible(line), style="yellow")
     if question["agentSays"]:
@@ -151,13 +154,20 @@ def describe(out: Console, question: dict[str, Any]) -> None:
         out.print(f"your words   {visible(question['principle'])}")
 
 
+def _print_json(out: Console, value: object) -> None:
+    """Laid out by us: no line of it begins where a value says so."""
+    for line in json.dumps(value, indent=2, ensure_ascii=False).split("\n"):
+        out.print(f"  {visible(line)}")
+
+
 def show_pattern(out: Console, question: dict[str, Any], uses: int | None = None, minutes: int | None = None) -> None:
     """What a wider yes would be for, all of it."""
     out.print(f"{visible(_agent(question))} may call {visible(_wants(question))} without asking, with", style="bold")
     for line in question["pattern"]:
         out.print(f"  {visible(line)}")
-    times = f"{uses} times" if uses else "as often as your configuration says (20 times)"
-    out.print(f"at most {times}, for {minutes or 60} minutes, until the policy changes or the daemon stops")
+    usual = question["grant"]
+    often, long = uses or usual["uses"], minutes or usual["seconds"] // 60
+    out.print(f"at most {often} times, for {long} minutes, until the policy changes or the daemon stops")
 
 
 def left(question: dict[str, Any]) -> str:

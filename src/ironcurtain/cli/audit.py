@@ -224,7 +224,8 @@ def _show(line: bytes, *, plain: bool) -> None:
         print(json.dumps(record, ensure_ascii=True))
         return
     flat = _flat(record)
-    what = f"{flat['server']}/{flat['tool']}" if "server" in flat else str(record.get("event", ""))
+    named = "server" in flat and "tool" in flat
+    what = f"{flat['server']}/{flat['tool']}" if named else str(record.get("event", ""))
     why = flat.get("reason") or flat.get("status", "")
     words = (
         str(record["seq"]),

@@ -10,6 +10,7 @@ from ironcurtain.artifacts.home import Home, default_home
 from ironcurtain.cli.client import Client
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import console, table
+from ironcurtain.daemon.lock import held_by
 from ironcurtain.errors import Refusal, visible
 from ironcurtain.gateway import relay
 
@@ -43,6 +44,9 @@ def stop(_: argparse.Namespace) -> int:
     home = Home(default_home())
     pid = _running(home)
     if pid is None:
+        holder = held_by(home.lock)
+        if holder is not None:
+            raise Refusal("daemon_stuck", f"process {holder} serves {home.root} and does not answer", f"kill {holder}")
         print(f"no daemon serves {home.root}")
         return DONE
     with Client(home) as client:
@@ -66,7 +70,9 @@ def status(arguments: argparse.Namespace) -> int:
     """How everything is."""
     home = Home(default_home())
     if _running(home) is None:
-        print(json.dumps({"running": False}) if arguments.json else f"no daemon serves {home.root}")
+        holder = held_by(home.lock)
+        says = f"process {holder} serves {home.root} and does not answer" if holder else f"no daemon serves {home.root}"
+        print(json.dumps({"running": False, "holder": holder}) if arguments.json else says)
         return NO
     with Client(home) as client:
         state = client.ask("status")

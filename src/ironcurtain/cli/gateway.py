@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _NAMES: Final = ("agent", "provider", "group", "member")
+_SILENCE: Final = 10.0  # seconds for a client to ask something
 _SHORTEST: Final = 32  # characters of a token
 
 
@@ -57,9 +58,9 @@ def _serve(arguments: argparse.Namespace, principal: list[str]) -> int:
     gateway = HttpGateway(Door(token, hosts), connect)
     server = uvicorn.Server(
         uvicorn.Config(
-            gateway.app, arguments.host, arguments.port, http="h11", ws="none", lifespan="off", log_level="warning",
-            access_log=False, server_header=False, date_header=False, proxy_headers=False, limit_concurrency=500,
-            timeout_graceful_shutdown=2,
+            gateway.app, arguments.host, arguments.port, http=_impatient(), ws="none", lifespan="off",
+            log_level="warning", access_log=False, server_header=False, date_header=False, proxy_headers=False,
+            limit_concurrency=500, timeout_graceful_shutdown=2,
         )
     )  # fmt: skip
     where = f"http://{_bracketed(arguments.host)}:{arguments.port}/mcp"
@@ -70,6 +71,22 @@ def _serve(arguments: argparse.Namespace, principal: list[str]) -> int:
         server.run()
         return DONE if server.started else 1
     return _with_a_person(server, home)
+
+
+def _impatient() -> type[asyncio.Protocol]:
+    """Connections on which nothing is asked are closed: whoever opens many of them keeps nobody else out."""
+    from uvicorn.protocols.http.h11_impl import H11Protocol  # noqa: PLC0415 - slow to load
+
+    class Impatient(H11Protocol):
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as it is called
+            super().connection_made(transport)
+            asyncio.get_running_loop().call_later(_SILENCE, self._leave)
+
+        def _leave(self) -> None:
+            if getattr(self, "cycle", None) is None and not self.transport.is_closing():
+                self.transport.close()
+
+    return Impatient
 
 
 def _with_a_person(server: object, home: Home) -> int:

@@ -206,6 +206,7 @@ def _servers(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )  # fmt: skip
     review.add_argument("name", metavar="NAME", nargs="?", help="all of them, if left out")
     review.add_argument("--yes", action="store_true", help="approve without asking")
+    review.add_argument("--keep", action="store_true", help="changed tools still mean what the policy says of them")
 
 
 def _approvals(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -221,7 +222,7 @@ def _approvals(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     listed.add_argument("--json", action="store_true", help="for machines")
     listed.set_defaults(watch=False)
     shown = _verb(steps, "show", "approvals:show", "one call in full", "The canonical values, the rule, who asked.")
-    shown.add_argument("id", metavar="ID", help="of a call, or the beginning of one, or of a group")
+    shown.add_argument("id", metavar="ID", help="of a call, or of a group")
     shown.add_argument("--json", action="store_true", help="for machines")
     yes = _verb(
         steps, "approve", "approvals:approve", "yes, to exactly this call, once",
@@ -231,8 +232,8 @@ def _approvals(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     how = yes.add_mutually_exclusive_group()
     how.add_argument("--session", action="store_true", help="also when this very call comes again in this session")
     how.add_argument("--wider", action="store_true", help="also for calls of a pattern, which is shown first")
-    yes.add_argument("--uses", type=_positive, metavar="N", help="of a wider yes (default: 20)")
-    yes.add_argument("--minutes", type=_positive, metavar="N", help="of a wider yes (default: 60)")
+    yes.add_argument("--uses", type=_positive, metavar="N", help="of a wider yes (default: as config.toml says, 20)")
+    yes.add_argument("--minutes", type=_positive, metavar="N", help="of a wider yes (default: as config.toml says, 60)")
     yes.add_argument("--yes", action="store_true", help="grant the pattern without asking again")
     no = _verb(steps, "deny", "approvals:deny", "no, with a sentence for the agent", "The agent reads the sentence.")
     no.add_argument("id", metavar="ID")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 import json
 import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from ironcurtain.artifacts.first_sight import approve_tools
+from ironcurtain.artifacts.first_sight import COMMENT, approve_tools
 from ironcurtain.artifacts.home import Home, default_home
 from ironcurtain.artifacts.policy import read_bundle
 from ironcurtain.artifacts.servers import read_entries, read_servers, write_servers
@@ -111,7 +112,7 @@ def review(arguments: argparse.Namespace) -> int:
     asked = 0
     for name in names:
         spec, _ = _spec(home, name)
-        asked += look_at(home, spec, credentials, yes=arguments.yes)
+        asked += look_at(home, spec, credentials, yes=arguments.yes, keep=arguments.keep)
     if asked:
         tell_to_look(home)
     else:
@@ -119,10 +120,13 @@ def review(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def look_at(home: Home, spec: ServerSpec, credentials: Credentials, *, yes: bool, careful: bool = False) -> int:
+def look_at(
+    home: Home, spec: ServerSpec, credentials: Credentials, *, yes: bool, careful: bool = False, keep: bool = False
+) -> int:
     """Show what is new about a server and its tools, and ask. Answers how many questions there were.
 
-    `careful` leaves tools out that look suspicious: somebody has to see them first.
+    `careful` leaves tools out that look suspicious: somebody has to see them first. `keep`: tools that have changed
+    still mean what the policy says of them.
     """
     asked, fine = _how_it_starts(home, spec, yes=yes)
     if not fine:
@@ -132,15 +136,19 @@ def look_at(home: Home, spec: ServerSpec, credentials: Credentials, *, yes: bool
     asked += more
     if not fine:
         return asked
-    known = _pins(home, spec.name)
-    new = [definition for name, definition in server.tools.items() if known.get(name) != server.pins[name]]
+    known = _known(home, spec.name)
+    new = [definition for name, definition in server.tools.items() if _pin(known.get(name)) != server.pins[name]]
     if not new:
         return asked
     for definition in new:
-        _describe(definition, changed=definition["name"] in known)
+        _describe(definition, known.get(str(definition["name"])))
     wanted = [definition for definition in new if not (careful and scan(definition))]
     if wanted and agreed(f"approve these {len(wanted)} tools of {spec.name} as they are", yes=yes):
-        verification = approve_tools(home.policy, spec.name, wanted, surroundings())
+        described = [str(d["name"]) for d in wanted if _is_described(known.get(str(d["name"])))]
+        if described and not keep:
+            print(f"the policy says what the arguments of these mean: {visible(', '.join(described))}")
+            keep = not yes and agreed("do they still mean that", yes=False)
+        verification = approve_tools(home.policy, spec.name, wanted, surroundings(), keep=keep)
         if not verification.passed:
             raise Refusal(
                 "policy_failed", "the policy does not pass its scenarios with these tools", f"see {home.policy}"
@@ -156,8 +164,6 @@ def _how_it_starts(home: Home, spec: ServerSpec, *, yes: bool) -> tuple[int, boo
     if is_approved(approved_servers(home.root), spec.name, spec.pin):
         return 0, True
     print(f"{visible(spec.name)} is started as: {visible(spec.shown())}")
-    for key, value in spec.env.items():
-        print(f"  with {visible(key)}={visible(value)}")
     for secret in spec.secret_names:
         print(f"  with {visible(secret)} from your credentials")
     if unpinned := spec.unpinned():
@@ -181,12 +187,25 @@ def _which_version(home: Home, spec: ServerSpec, version: str | None, *, yes: bo
     return int(before is not None), True
 
 
-def _describe(definition: dict[str, Json], *, changed: bool) -> None:
-    print(f"{'CHANGED' if changed else 'new'}: {visible(str(definition['name']))}")
-    first = str(definition.get("description", "")).strip().split("\n")[0]
-    print(f"    {visible(first)}")
+def _describe(definition: dict[str, Json], before: dict[str, Json] | None) -> None:
+    """All of a definition that is new; of one that changed, what changed."""
+    print(f"{'CHANGED' if before else 'new'}: {visible(str(definition['name']))}")
+    now = json.dumps(definition, indent=1, ensure_ascii=False).split("\n")
+    if before is not None:
+        old = json.dumps(before["definition"], indent=1, ensure_ascii=False).split("\n")
+        now = list(difflib.unified_diff(old, now, lineterm="", n=1))[2:]
+    for line in now:
+        print(f"    {visible(line)}")
     for finding in scan(definition):
         print(f"    LOOK: {finding.kind}, at {visible(finding.place)}: {visible(finding.excerpt)}")
+
+
+def _is_described(before: dict[str, Json] | None) -> bool:
+    return before is not None and before.get("comment") != COMMENT
+
+
+def _pin(before: dict[str, Json] | None) -> Json:
+    return before["pin"] if before else None
 
 
 def agreed(what: str, *, yes: bool) -> bool:
@@ -221,10 +240,10 @@ def _listed(spec: ServerSpec, credentials: Credentials, home: Home) -> Server:
     return asyncio.run(work())
 
 
-def _pins(home: Home, server: str) -> dict[str, str]:
+def _known(home: Home, server: str) -> dict[str, dict[str, Json]]:
+    """What the policy knows of a server's tools."""
     annotations: Any = read_bundle(home.policy).items["tool-annotations.json"].value
-    tools = annotations["servers"].get(server, {"tools": []})["tools"]
-    return {tool["toolName"]: tool["pin"] for tool in tools}
+    return {tool["toolName"]: tool for tool in annotations["servers"].get(server, {"tools": []})["tools"]}
 
 
 def _spec(home: Home, name: str) -> tuple[ServerSpec, Credentials]:

@@ -7,8 +7,9 @@ import os
 import select
 import sys
 import termios
+import time
 import tty
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.cli.approvals import describe, show_pattern
 from ironcurtain.cli.client import Client
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ironcurtain.artifacts.home import Home
+
+
+_READING: Final = 0.8  # seconds that a question is on the screen before a key counts for it
 
 
 def watch(home: Home) -> int:
@@ -58,12 +62,17 @@ class _Watch:
 
     def _put(self, question: dict[str, Any]) -> bool:
         """Show one question until it is answered, here or elsewhere. Answers whether to go on."""
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was pressed before is not about this one
         self._out.rule(style="dim")
         describe(self._out, question)
         others = [q for q in self._waiting() if q["group"] and q["group"] == question["group"]]
         self._out.print(_keys(question, len(others)), style="bold cyan")
+        shown = time.monotonic()
         while True:
             key = self._key_or_news()
+            if key is not None and time.monotonic() - shown < _READING:
+                self._out.print("read it first", style="dim")
+                continue
             if key is None:
                 if question["id"] not in [q["id"] for q in self._waiting()]:
                     self._out.print("answered elsewhere, withdrawn or out of time", style="dim")
@@ -108,6 +117,7 @@ class _Watch:
         return True
 
     def _sure(self) -> bool:
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
         self._out.print("y to confirm, anything else goes back", style="bold cyan")
         return self._key() == "y"
 

@@ -41,3 +41,19 @@ class HomeLock:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+def held_by(path: Path) -> int | None:
+    """The process that holds a home, if one does."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        said = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
+        return int(said) if said.isdecimal() else 0
+    finally:
+        os.close(descriptor)
+    return None

@@ -6,17 +6,19 @@ import asyncio
 import contextlib
 import math
 import os
+import secrets
 import time
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.audit.record import evaluation_fields, principal_fields, request_fields, result_fields
-from ironcurtain.audit.store import AuditHaltedError
+from ironcurtain.audit.store import AuditHaltedError, UnrecordableError
 from ironcurtain.budget.amounts import amounts_of
 from ironcurtain.budget.ledger import Account, Exhausted
 from ironcurtain.errors import Refusal
 from ironcurtain.escalation.grants import Grant, may_widen, pattern_for
 from ironcurtain.escalation.queue import Answer, Question, Scope
 from ironcurtain.escalation.shown import in_one_message, shown
+from ironcurtain.gateway import protocol
 from ironcurtain.mediation.approvals import Approval
 from ironcurtain.mediation.decide import prepare, refused
 from ironcurtain.mediation.effects import Executed, Reserved, Status, Unwritten
@@ -46,7 +48,7 @@ _TICK: Final = 5.0  # seconds between signs of life while a person is asked
 _GOOD_FOR: Final = 60.0  # seconds from a person's yes to the forward
 _SESSION_USES: Final = 1_000
 _SESSION_SECONDS: Final = 12 * 3600.0
-_BRAKE: Final = 1.0  # seconds that each call costs an agent whose calls are refused too often
+BRAKE: Final = 1.0  # seconds that each call costs an agent whose calls are refused too often
 _LOOP: Final = "loop"
 
 
@@ -61,6 +63,8 @@ class CallPorts:
         self._escalation: dict[str, Json] = {}
         self._reservation: Reservation | None = None
         self._made: CanonicalCall | None = None
+        self._counted: CanonicalCall | None = None
+        """A call that loop detection counts as under way."""
         self._began = 0.0
 
     def resolve(self, effect: Resolve) -> Prepared | Decision:
@@ -82,12 +86,16 @@ class CallPorts:
         call, ledger, task = prepared.call, runtime.ledger, prepared.facts.task
         accounts = [Account(call.principal), *([Account(call.principal, task.task)] if task else [])]
         named = {name: limit for account in accounts for name, limit in ledger.limits_of(account).named.items()}
-        amounts = amounts_of(call, len(strict_json.canonical(call.arguments)), named)
+        size = len(strict_json.canonical(call.arguments)) + len(strict_json.canonical(self._besides()))
+        amounts = amounts_of(call, size, named)
         reserved = ledger.reserve(accounts, amounts, time.monotonic())
         if isinstance(reserved, Exhausted):
             return _used_up(reserved)
         self._reservation = reserved
-        return Reserved(0, self._loop(call))
+        pause = self._loop(call)
+        self._runtime.loops.begin(_who(call), call)
+        self._counted = call
+        return Reserved(0, pause)
 
     def _loop(self, call: CanonicalCall) -> Decision | None:
         most = self._runtime.ledger.budget.loops.repeats
@@ -102,9 +110,16 @@ class CallPorts:
         if self._reservation is not None:
             self._runtime.ledger.release(self._reservation)
             self._reservation = None
+        self._no_longer_under_way()
+
+    def _no_longer_under_way(self) -> None:
+        if self._counted is not None:
+            self._runtime.loops.end(_who(self._counted), self._counted)
+            self._counted = None
 
     def settle(self, effect: SettleBudget) -> None:
         """The reservation stays used; what came back may be new."""
+        self._no_longer_under_way()
         if self._made is not None:
             came = result_fields(effect.executed.result or effect.executed.error).get("sha256", effect.executed.code)
             self._runtime.loops.made(_who(self._made), self._made, str(came))
@@ -114,7 +129,8 @@ class CallPorts:
     async def ask(self, effect: AskHuman) -> Approval | Decision:
         """Ask a person, and wait: for them, for the end of their time, or for the client to lose patience."""
         runtime = self._runtime
-        if grant := runtime.grants.use(effect, self._session, time.monotonic()):
+        grant = None if self._besides() else runtime.grants.use(effect, self._session, time.monotonic())
+        if grant:  # what goes beside the arguments was not in what the person saw
             self._escalation = {
                 "grant": grant.id,
                 "approver": grant.approver,
@@ -142,8 +158,9 @@ class CallPorts:
         patience = settings.patience_for(effect.decision.rule)
         said = self._context.meta.get("ironcurtain/reason")
         widens = may_widen(effect)
+        besides = self._besides()
         return Question(
-            id=f"{self._id}-{len(self._escalation)}",
+            id=secrets.token_hex(4),
             session=self._session,
             effect=effect,
             asked_at=time.time(),
@@ -152,7 +169,14 @@ class CallPorts:
             widens=widens,
             pattern=pattern_for(call, os.path.isdir) if widens else None,
             agent_says=said if isinstance(said, str) else "",
+            besides=besides,
+            size=len(strict_json.canonical(call.arguments)) + len(strict_json.canonical(besides)),
+            granted=(settings.grant_uses, settings.grant_seconds),
         )
+
+    def _besides(self) -> dict[str, Json]:
+        """What is sent beside the arguments."""
+        return protocol.without_ours(self._context.meta)
 
     async def _wait(self, effect: AskHuman, question: Question) -> Approval | Decision:
         leaving: asyncio.Future[Any] = asyncio.ensure_future(self._context.withdrawn.wait())
@@ -322,7 +346,7 @@ class CallPorts:
         call, prepared, runtime = effect.call, effect.prepared, self._runtime
         account, now = [Account(call.principal)], time.monotonic()
         if runtime.ledger.tripped(account, now):
-            await asyncio.sleep(_BRAKE)
+            await asyncio.sleep(BRAKE)
         else:
             runtime.ledger.refuse(account, now)
         fields = self._about(prepared.call if prepared else call)
@@ -346,7 +370,7 @@ class CallPorts:
     async def _record(self, kind: str, fields: dict[str, Json]) -> Unwritten | None:
         try:
             await self._runtime.audit.append(kind, fields)
-        except AuditHaltedError as error:
+        except (AuditHaltedError, UnrecordableError) as error:
             return Unwritten(str(error))
         return None
 

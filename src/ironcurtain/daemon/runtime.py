@@ -26,12 +26,12 @@ from ironcurtain.audit.checkpoint import Signer, append_checkpoint, read_checkpo
 from ironcurtain.audit.disk import Disk
 from ironcurtain.audit.record import evaluation_fields, principal_fields
 from ironcurtain.audit.redact import Redactor
-from ironcurtain.audit.store import AuditHaltedError, AuditStore, Clock, take_up
+from ironcurtain.audit.store import AuditHaltedError, AuditStore, Clock, UnrecordableError, take_up
 from ironcurtain.audit.unfinished import records_of_last_run, unfinished
-from ironcurtain.budget.ledger import Ledger
+from ironcurtain.budget.ledger import Account, Ledger
 from ironcurtain.budget.loops import LoopWatch
 from ironcurtain.daemon.lock import HomeLock
-from ironcurtain.daemon.ports import CallPorts
+from ironcurtain.daemon.ports import BRAKE, CallPorts
 from ironcurtain.errors import ArtifactError, Refusal
 from ironcurtain.escalation.grants import Grants
 from ironcurtain.escalation.queue import Queue
@@ -174,7 +174,8 @@ class Runtime:
         self.ledger.budget = read.settings.budget
         tools = self.loaded.policy.tools
         self.pins = {key: pin_of(tool.definition) for key, tool in tools.items()}
-        self._definitions = {key: without_findings(dict(tool.definition)) for key, tool in tools.items()}
+        shown = {key: without_findings(dict(tool.definition)) for key, tool in tools.items()}
+        self._definitions = {key: definition for key, definition in shown.items() if definition is not None}
 
     def _look_at_constitution(self) -> None:
         """Tell the owner when what they wrote is no longer what was compiled."""
@@ -256,7 +257,7 @@ class Runtime:
             await self.audit.append("refused", {**fields, "evaluation": evaluation})
 
     async def _event(self, name: str, fields: dict[str, Json]) -> None:
-        with contextlib.suppress(AuditHaltedError):
+        with contextlib.suppress(AuditHaltedError, UnrecordableError):
             await self.audit.append("event", {"event": name, **fields})
 
     def _checkpoint(self) -> None:
@@ -350,7 +351,12 @@ class Runtime:
             "request": about,
             "evaluation": evaluation_fields(decision, self.redactor, None),
         }
-        with contextlib.suppress(AuditHaltedError):
+        account, now = [Account(principal)], time.monotonic()
+        if self.ledger.tripped(account, now):
+            await asyncio.sleep(BRAKE)
+        else:
+            self.ledger.refuse(account, now)
+        with contextlib.suppress(AuditHaltedError, UnrecordableError):
             await self.audit.append("refused", fields)
         return decision
 

@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 _UNREAD: Final = 64 * 1024 * 1024  # bytes that a peer may leave unread before it is let go
 _LAST_WORDS: Final = 3.0  # seconds for answers after a client has closed its end
-MOST_PEERS: Final = 256
+MOST_PEERS: Final = 320  # connections
+MOST_SESSIONS: Final = 256  # of them agents'; the rest is the owner's
+MOST_OF_ONE: Final = 128  # sessions of one principal
+_INTRODUCTION: Final = 5.0  # seconds to say who it is
 
 
 class Peer(asyncio.Protocol):
@@ -56,6 +59,17 @@ class Peer(asyncio.Protocol):
             self.leave("this socket is another user's")
         elif len(self._daemon.peers) > MOST_PEERS:
             self.leave(f"more than {MOST_PEERS} connections")
+        else:
+            asyncio.get_running_loop().call_later(_INTRODUCTION, self._require_introduction)
+
+    def _require_introduction(self) -> None:
+        if self._handler is None:
+            self.leave("it did not say who connects")
+
+    @property
+    def session(self) -> Session | None:
+        """The client's session that it carries, if it carries one."""
+        return self._handler if isinstance(self._handler, Session) else None
 
     def data_received(self, data: bytes) -> None:
         """Called by the loop."""
@@ -80,6 +94,10 @@ class Peer(asyncio.Protocol):
         if hello.get("version") != __version__:
             raise Refusal("version_mismatch", f"the daemon is version {__version__}; run: ironcurtain daemon restart")
         principal = principal_from(hello.get("principal", {}))
+        sessions = [peer.session for peer in self._daemon.peers if peer.session]
+        mine = [session for session in sessions if session.principal == principal]
+        if len(sessions) >= MOST_SESSIONS or len(mine) >= MOST_OF_ONE:
+            raise Refusal("sessions_exhausted", "too many sessions")
         return Session(self._daemon.next_session(), principal, self._daemon.runtime, self.send)
 
     def eof_received(self) -> bool:

@@ -4,8 +4,8 @@ Rules kept here:
 
 1. A grant answers a question that would be asked. A call that is denied is never shown to it.
 2. It is for one principal, one tool, the rules that asked, and one policy. Another rule asks again.
-3. It is never wider than what the person saw: every value of a later call must lie within one of the bounds shown, and
-   no role may come that was not there.
+3. It is never wider than what the person saw: every argument of a later call, however deep, was there before, and is
+   within the bound that was shown for it, or was shown as free.
 4. It is counted, it ends by the machine's clock, and it ends with the process.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ironcurtain.mediation.effects import AskHuman
-    from ironcurtain.model.call import CanonicalCall, RoleValue
+    from ironcurtain.model.call import CanonicalCall, Json, RoleValue
     from ironcurtain.model.resolved import Value
     from ironcurtain.model.roles import Role
 
@@ -36,6 +36,8 @@ _CONTENT: Final = "outbound-content"
 class Bound:
     """Where the values of a role must lie."""
 
+    leaf: str
+    """The argument it is about."""
     role: Role
     kind: str
     """`inside` a directory, at an `origin`, `up to` an amount, or `exactly` this."""
@@ -53,7 +55,7 @@ class Bound:
 
     def __str__(self) -> str:
         where = {"inside": "anywhere in", "origin": "anything at", "up to": "up to"}.get(self.kind, "")
-        return f"{self.role}: {where} {self.text}" if where else f"{self.role}: {self.text}"
+        return f"{self.leaf} ({self.role}): {where} {self.text}" if where else f"{self.leaf} ({self.role}): {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +64,18 @@ class Pattern:
 
     bounds: tuple[Bound, ...]
     free: tuple[str, ...]
-    """Arguments that may be anything."""
+    """Arguments that may be anything, as long as nothing new comes with them."""
 
     def admits(self, call: CanonicalCall) -> bool:
         """Whether a call lies within what was shown."""
-        return all(
-            any(bound.role == item.role and bound.admits(item.value) for bound in self.bounds)
-            for item in call.values
-            if item.role != _CONTENT
-        )
+        shown = {*self.free, *(bound.leaf for bound in self.bounds)}
+        return leaves_of(call.arguments) <= shown and all(self._admits(item) for item in call.values)
+
+    def _admits(self, item: RoleValue) -> bool:
+        if item.role == _CONTENT:
+            return item.leaf in self.free
+        mine = [bound for bound in self.bounds if (bound.leaf, bound.role) == (item.leaf, item.role)]
+        return any(bound.admits(item.value) for bound in mine)
 
     def shown(self) -> list[str]:
         """In words, all of it."""
@@ -85,8 +90,7 @@ def pattern_for(call: CanonicalCall, is_directory: Callable[[str], bool]) -> Pat
     if any(isinstance(item.value, (Unknown, Opaque)) for item in named):
         return None
     bounds = tuple(dict.fromkeys(_bound(item, is_directory) for item in named))
-    bound_leaves = {item.leaf.split("[")[0].split(".")[0] for item in named}
-    free = tuple(sorted(name for name in call.arguments if name not in bound_leaves))
+    free = tuple(sorted(leaves_of(call.arguments) - {item.leaf for item in named}))
     if not free and all(bound.kind == "exactly" for bound in bounds):
         return None
     return Pattern(bounds, free)
@@ -96,12 +100,21 @@ def _bound(item: RoleValue, is_directory: Callable[[str], bool]) -> Bound:
     value = item.value
     if isinstance(value, CanonicalPath) and item.role in (READ_PATH, WRITE_PATH):
         directory = value.text if is_directory(value.text) else posixpath.dirname(value.text)
-        return Bound(item.role, "inside", directory)
+        return Bound(item.leaf, item.role, "inside", directory)
     if isinstance(value, CanonicalUrl) and item.role == FETCH_URL:
-        return Bound(item.role, "origin", origin_of(value))
+        return Bound(item.leaf, item.role, "origin", origin_of(value))
     if item.role == "amount" and not isinstance(value, bool) and isinstance(value, (int, float)) and value >= 0:
-        return Bound(item.role, "up to", str(value))
-    return Bound(item.role, "exactly", _typed(value))
+        return Bound(item.leaf, item.role, "up to", str(value))
+    return Bound(item.leaf, item.role, "exactly", _typed(value))
+
+
+def leaves_of(value: Json, name: str = "") -> set[str]:
+    """The names of all arguments, however deep, as annotations write them: `list[].child`."""
+    if isinstance(value, dict) and (value or not name):
+        return {leaf for key, item in value.items() for leaf in leaves_of(item, f"{name}.{key}" if name else key)}
+    if isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value):
+        return {leaf for item in value for leaf in leaves_of(item, f"{name}[]")}
+    return {name}
 
 
 def _typed(value: Value) -> str:

@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
     from ironcurtain.escalation.grants import Pattern
     from ironcurtain.mediation.effects import AskHuman
+    from ironcurtain.model.call import Json
 
 MOST_WAITING: Final = 50  # questions of one principal at once; more than a person can weigh
 MOST_IN_ALL: Final = 200
+MOST_BYTES: Final = 128 * 1024  # of one question; nobody reads more
 
 
 class Scope(Enum):
@@ -62,6 +64,12 @@ class Question:
     """What else a person could say yes to."""
     agent_says: str = ""
     """The agent's own words. They prove nothing."""
+    besides: dict[str, Json] = field(default_factory=dict)
+    """What is sent beside the arguments."""
+    size: int = 0
+    """In bytes, all of it."""
+    granted: tuple[int, float] = (1, 0.0)
+    """How often and how long a wider yes is good, unless it says otherwise."""
 
     @property
     def kind(self) -> object:
@@ -80,6 +88,8 @@ class Queue:
 
     def put(self, question: Question) -> None:
         """Ask. Refused when more questions wait than a person can weigh."""
+        if question.size > MOST_BYTES:
+            raise Refusal("ask_too_large", f"more than {MOST_BYTES} bytes are too much to ask a person about")
         mine = [q for q in self._waiting.values() if _principal(q) == _principal(question)]
         if len(mine) >= MOST_WAITING or len(self._waiting) >= MOST_IN_ALL:
             raise Refusal(
@@ -105,18 +115,16 @@ class Queue:
         return {_group_name(questions): questions for questions in kinds.values() if len(questions) > 1}
 
     def find(self, id_: str) -> list[Question]:
-        """The question with this id or with an id that begins so, or the questions of a group.
+        """The question with exactly this id, or the questions of a group.
 
         A group has another name as soon as another question joins it: a name stands for what was listed under it.
         """
         groups = self.groups()
         if id_ in groups:
             return groups[id_]
-        found = [q for name, q in self._waiting.items() if id_ and name.startswith(id_)]
-        if len(found) != 1:
-            why = "is not waiting" if not found else "is the beginning of several"
-            raise Refusal("question_unknown", f"{id_!r} {why}", "run: ironcurtain approvals")
-        return found
+        if id_ not in self._waiting:
+            raise Refusal("question_unknown", f"{id_!r} is not waiting", "run: ironcurtain approvals")
+        return [self._waiting[id_]]
 
     def answer(self, id_: str, answer: Answer) -> list[Question]:
         """Answer a question or a group; the first answer counts."""

@@ -34,6 +34,7 @@ def shown(question: Question, group: str, now: float) -> dict[str, Json]:
         "server": call.server,
         "tool": call.tool,
         "arguments": call.arguments,
+        "besides": question.besides,
         "agent": {name: value for name, value in who.items() if value},
         "values": [{"role": item.role, "argument": item.leaf, "value": str(item.value)} for item in call.values],
         "happens": list(means.happens),
@@ -49,6 +50,7 @@ def shown(question: Question, group: str, now: float) -> dict[str, Json]:
         "agentSays": question.agent_says,
         "widens": question.widens,
         "pattern": [*question.pattern.shown()] if question.pattern else [],
+        "grant": {"uses": question.granted[0], "seconds": int(question.granted[1])},
         "digest": effect.digest,
         "askedAt": question.asked_at,
         "secondsLeft": None if math.isinf(question.expires) else max(0, int(question.expires - now)),
@@ -69,4 +71,6 @@ def in_one_message(question: dict[str, Json]) -> str:
     if question["principle"]:
         lines.append(f"Your words: {question['principle']}")
     lines.append(f"Exactly what will be sent: {json.dumps(question['arguments'], ensure_ascii=True)}")
+    if question["besides"]:
+        lines.append(f"And beside it: {json.dumps(question['besides'], ensure_ascii=True)}")
     return "\n".join(visible(line) for line in lines)

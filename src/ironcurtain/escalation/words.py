@@ -29,7 +29,6 @@ _VERBS: Final = {
     "identifier": "names",
     "amount": "amounts to",
 }
-_MOST_NAMED: Final = 20  # characters that are spelled out; a text full of them is clear enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ def _undone(roles: set[Role], tool: Tool, *, described: bool) -> str:
 def _unusual(call: CanonicalCall) -> list[str]:
     text = "".join(str(item.value) for item in call.values) + "".join(_strings(call.arguments))
     strange = dict.fromkeys(c for c in text if not c.isascii())
-    return [f"{c} is U+{ord(c):04X} {unicodedata.name(c, 'without a name')}" for c in list(strange)[:_MOST_NAMED]]
+    return [f"{c} is U+{ord(c):04X} {unicodedata.name(c, 'without a name')}" for c in strange]
 
 
 def _strings(value: object) -> list[str]:

@@ -61,7 +61,7 @@ class Catalogue:
     def offered(self, principal: Principal) -> Iterator[dict[str, Json]]:
         """The definitions an agent sees: as they were approved, under our names."""
         for name, key in self._names.items():
-            if key is None:
+            if key is None or key not in self._definitions:
                 continue
             tool = self._loaded.policy.tools[key]
             if (

@@ -19,8 +19,11 @@ class LineSplitter:
         self._searched = 0
         self._skipping = False
 
-    def feed(self, data: bytes) -> Iterator[bytes | None]:
-        """Every line that is complete with this data, without its break."""
+    def feed(self, data: bytes) -> list[bytes | None]:
+        """Every line that is complete with this data, without its break. They are taken, whatever becomes of them."""
+        return list(self._taken(data))
+
+    def _taken(self, data: bytes) -> Iterator[bytes | None]:
         self._buffer += data
         begin = 0
         while (end := self._buffer.find(b"\n", max(begin, self._searched))) >= 0:

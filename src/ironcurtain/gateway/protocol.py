@@ -29,6 +29,12 @@ UNSUPPORTED_VERSION: Final = -32022
 OURSELVES: Final[dict[str, Json]] = {"name": "ironcurtain", "version": __version__}
 
 
+OURS: Final = "ironcurtain/"
+"""What only we may say in `_meta`, and what is only for us."""
+_OF_THE_CONNECTION: Final = frozenset({"_meta", "resultType", "inputRequests", "requestState"})
+"""What a result says to whoever is at the other end of this connection: a server's words never pass as ours."""
+
+
 class Era(Enum):
     """Which shape of the protocol a connection speaks."""
 
@@ -48,13 +54,16 @@ def own_meta(meta: Json) -> dict[str, Json]:
     return {key: value for key, value in meta.items() if not key.startswith(RESERVED) and key != "progressToken"}
 
 
+def without_ours(meta: Mapping[str, Json]) -> dict[str, Json]:
+    """The part of `_meta` that others may have written, or may read."""
+    return {key: value for key, value in meta.items() if not key.startswith(OURS)}
+
+
 def result_for(era: Era, value: Mapping[str, Json], **fields: Json) -> dict[str, Json]:
     """A result as the era has it, with our name on it and no other server's."""
     meta = own_meta(value.get("_meta"))
-    out = {key: item for key, item in value.items() if key != "_meta"}
+    out = {key: item for key, item in value.items() if key not in _OF_THE_CONNECTION}
     if era is Era.ENVELOPE:
-        out = {"resultType": "complete", **fields, **out}
+        out |= {"resultType": "complete", **fields}
         meta[SERVER_INFO_KEY] = OURSELVES
-    else:
-        out.pop("resultType", None)
     return {**out, "_meta": meta} if meta else out

@@ -1,7 +1,8 @@
 """Looks through every string of a tool definition for what a person would not see and for orders to the model.
 
 Findings do not decide: a definition is pinned and its calls are judged whatever it says of itself. They are shown when
-a server is reviewed, and a description that has one is not passed on to the agent.
+a server is reviewed. A string that has one is not passed on to the agent; where that would change what the definition
+means (a name, a choice), the tool is not offered.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from ironcurtain.model.call import Json
 
+_NAME: Final = " (the name)"
+_NEEDED: Final = frozenset({"enum", "const", "required", "pattern", "$ref", "type", "format", "$schema", "$id"})
 _LOOK_AROUND: Final = 40  # characters shown on each side of what was found
 WITHHELD: Final = "(IronCurtain withholds this text: it holds hidden characters or orders to a model.)"
 
@@ -48,10 +51,18 @@ def scan(definition: Json) -> list[Finding]:
     return [finding for place, text in _strings(definition, "") for finding in _look(place, text)]
 
 
-def without_findings(definition: dict[str, Json]) -> dict[str, Json]:
-    """The definition as an agent may see it: strings that have a finding are withheld, names stay."""
+def without_findings(definition: dict[str, Json]) -> dict[str, Json] | None:
+    """The definition as an agent may see it, without the strings that have a finding; nothing if it needs them."""
     found = {finding.place for finding in scan(definition)}
+    if any(_is_needed(place) for place in found):
+        return None
     return {key: _clean(value, key, found) for key, value in definition.items()} if found else definition
+
+
+def _is_needed(place: str) -> bool:
+    """Whether a definition means something else without this string."""
+    words = re.split(r"[.\[]", place.removesuffix(_NAME))
+    return place.endswith(_NAME) or place == "name" or not _NEEDED.isdisjoint(words)
 
 
 def _clean(value: Json, place: str, found: set[str]) -> Json:
@@ -59,8 +70,7 @@ def _clean(value: Json, place: str, found: set[str]) -> Json:
         return {key: _clean(item, f"{place}.{key}", found) for key, item in value.items()}
     if isinstance(value, list):
         return [_clean(item, f"{place}[{index}]", found) for index, item in enumerate(value)]
-    prose = place.rpartition(".")[2] in ("description", "title", "$comment")
-    return WITHHELD if isinstance(value, str) and place in found and prose else value
+    return WITHHELD if isinstance(value, str) and place in found else value
 
 
 def _strings(value: Json, place: str) -> Iterator[tuple[str, str]]:
@@ -72,7 +82,7 @@ def _strings(value: Json, place: str) -> Iterator[tuple[str, str]]:
     elif isinstance(value, dict):
         for key, item in value.items():
             below = f"{place}.{key}" if place else key
-            yield f"{below} (the name)", key
+            yield f"{below}{_NAME}", key
             yield from _strings(item, below)
 
 

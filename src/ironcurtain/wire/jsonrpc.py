@@ -95,9 +95,10 @@ def _response(value: dict[str, Json]) -> Response:
             raise Refusal("rpc_malformed", "a result must be an object")
         return Response(_id(raw), result)
     error = value["error"]
-    if not isinstance(error, dict) or not isinstance(error.get("code"), int):
+    code = error.get("code") if isinstance(error, dict) else None
+    if not isinstance(error, dict) or isinstance(code, bool) or not isinstance(code, int):
         raise Refusal("rpc_malformed", "an error must have a code")
-    found = RpcError(int(str(error["code"])), str(error.get("message", "")), error.get("data"))
+    found = RpcError(code, str(error.get("message", "")), error.get("data"))
     return Response(None if raw is None else _id(raw), None, found)
 
 

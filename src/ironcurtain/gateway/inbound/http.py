@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 
     Connect = Callable[[], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
 
-MOST_SESSIONS: Final = 200
+MOST_SESSIONS: Final = 50
+MOST_ALONE: Final = 64  # requests without a session at once
+MOST_PARKED: Final = 20
 _IDLE: Final = 3600.0  # seconds after which a session that nobody uses is forgotten
 _PARKED: Final = 1200.0  # seconds that a call waits for a client to come back with an answer
 _ALIVE: Final = 15.0  # seconds between signs of life on a stream
@@ -131,6 +133,7 @@ class _Link:
             queue.put_nowait(line)
 
     def close(self) -> None:
+        self.over = True
         self.writer.close()
         if self.hearing is not None:
             self.hearing.cancel()
@@ -144,6 +147,7 @@ class HttpGateway:
         self._connect = connect
         self._sessions: dict[str, _Link] = {}
         self._parked: dict[str, _Link] = {}
+        self._alone: list[_Link] = []
         route = Route(_PATH, self._serve, methods=["GET", "POST", "DELETE"])
         self.app = Starlette(routes=[route])
 
@@ -187,7 +191,7 @@ class HttpGateway:
 
     async def _handshake(self, request: Request, message: dict[str, Any], body: bytes) -> Response:
         new = ""
-        if message.get("method") == "initialize":
+        if message.get("method") == "initialize" and "id" in message:
             if len(self._sessions) >= MOST_SESSIONS:
                 return _plain(HTTPStatus.SERVICE_UNAVAILABLE, f"more than {MOST_SESSIONS} sessions")
             link = await self._linked()
@@ -218,12 +222,17 @@ class HttpGateway:
             return _plain(HTTPStatus.BAD_REQUEST, mismatch, -32020, message.get("id"))
         state = (message.get("params") or {}).get("requestState")
         parked = self._parked.pop(state, None) if isinstance(state, str) else None
+        self._alone = [link for link in self._alone if not link.over]
+        if parked is None and len(self._alone) >= MOST_ALONE:
+            return _plain(HTTPStatus.SERVICE_UNAVAILABLE, f"more than {MOST_ALONE} requests at once")
         link = parked or await self._linked(alone=True)
         return await self._answer(request, link, message, body, "")
 
     async def _linked(self, *, alone: bool = False) -> _Link:
         reader, writer = await self._connect()
         link = _Link(reader, writer, time.monotonic(), alone)
+        if alone:
+            self._alone.append(link)
         link.start()
         return link
 
@@ -287,6 +296,8 @@ class HttpGateway:
         state = (json.loads(line).get("result") or {}).get("requestState") if line else None
         if isinstance(state, str):
             self._parked[state] = link  # the call waits there for what the client will bring
+            while len(self._parked) > MOST_PARKED:
+                self._parked.pop(next(iter(self._parked))).close()
         else:
             link.close()
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ironcurtain.wire.jsonrpc import Id
 
 MOST_CALLS: Final = 256  # under way at once in one session
+MOST_MALFORMED: Final = 100  # messages of one session that are none and are answered
 MAX_META: Final = 4_096  # bytes of what a client sends along beside the arguments
 _CALL_MEMBERS: Final = frozenset({"name", "arguments", "_meta"})
 _RESUMED: Final = frozenset({"requestState", "inputResponses"})
@@ -81,10 +82,12 @@ class Session:
         self._calls: dict[Id, CallContext | None] = {}
         self._tasks: set[asyncio.Future[Any]] = set()
         self._listeners: dict[Id, asyncio.Event] = {}
+        self._honoured: set[Id] = set()
         self._capabilities: Json = None
         self._questions: dict[Id, asyncio.Future[dict[str, Json] | None]] = {}
         self._parked: dict[str, _Call] = {}
         self._asked = 0
+        self._bad = 0
         self._forget = host.listen(self._tools_changed)
         self.client: Json = None
 
@@ -99,7 +102,9 @@ class Session:
                 raise Refusal("json_too_large", f"more than {MESSAGE.size} bytes")  # noqa: TRY301 - answered like the others
             message = jsonrpc.message_from(strict_json.loads(line))
         except Refusal as refusal:
-            self._task(self._malformed(refusal, line or b""))
+            self._bad += 1
+            if self._bad <= MOST_MALFORMED:  # a client that goes on like that is not worth a record each time
+                self._task(self._malformed(refusal, line or b""))
             return
         match message:
             case Request():
@@ -254,7 +259,9 @@ class Session:
             code = executed.error["code"]
             number = code if isinstance(code, int) else jsonrpc.INTERNAL_ERROR
             raise RpcError(number, str(executed.error["message"]), executed.error["data"])
-        return protocol.result_for(self._spoken, executed.result or {})
+        said = dict(executed.result or {})
+        said["_meta"] = protocol.without_ours(protocol.own_meta(said.get("_meta")))
+        return protocol.result_for(self._spoken, said)
 
     def _new_call(self, request: Request) -> _Call:
         name, arguments, meta = _read_call(request)
@@ -320,8 +327,9 @@ class Session:
         state = secrets.token_urlsafe(24)
         self._parked[state] = call
         wanted: dict[str, Json] = {key: asked for key, (asked, _) in call.wanted.items()}
-        found: dict[str, Json] = {"resultType": "input_required", "inputRequests": wanted, "requestState": state}
-        return protocol.result_for(Era.ENVELOPE, found)
+        return protocol.result_for(
+            Era.ENVELOPE, {}, resultType="input_required", inputRequests=wanted, requestState=state
+        )
 
     def _resumed(self, request: Request) -> _Call | None:
         """The call that waits for what this request brings, if it brings something."""
@@ -362,19 +370,21 @@ class Session:
                 "notifications/subscriptions/acknowledged", {"notifications": honoured, "_meta": stamp}
             )
         )
+        self._listeners[request.id] = ended
         if honoured:
-            self._listeners[request.id] = ended
+            self._honoured.add(request.id)
         try:
             await ended.wait()
         finally:
             self._listeners.pop(request.id, None)
+            self._honoured.discard(request.id)
         return protocol.result_for(Era.ENVELOPE, {"_meta": stamp}) | {"_meta": {**stamp}}
 
     def _tools_changed(self) -> None:
         method = "notifications/tools/list_changed"
         if self._era is Era.HANDSHAKE and self._initialized:
             self._write(jsonrpc.notification(method, {}))
-        for id_ in self._listeners:
+        for id_ in self._honoured:
             self._write(jsonrpc.notification(method, {"_meta": {protocol.SUBSCRIPTION_KEY: id_}}))
 
     # --- What goes out. ---

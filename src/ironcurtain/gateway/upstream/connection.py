@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 MOST_GARBAGE: Final = 100  # unreadable lines in one run of a server; a banner is fine, a flood is not
 MOST_PAGES: Final = 100  # of one list
+MOST_LISTED: Final = 2_000  # entries of one list; the largest real one seen has about two hundred
+MOST_UNASKED: Final = 10_000  # messages a second that nobody asked for
 MOST_ROUNDS: Final = 5  # that a server may ask for something before it answers one call
 _HANDSHAKE: Final = 30.0  # seconds for a server to answer its first request; a cold `npx` takes ten
 
@@ -72,6 +75,7 @@ class Connection:
         self._waiting: dict[int, _Waiting] = {}
         self._next = 0
         self._garbage = 0
+        self._second = self._heard = self._asked_before = 0
         self._why: str | None = None
         self.era = Era.HANDSHAKE
         self.info: dict[str, Json] = {}
@@ -137,6 +141,8 @@ class Connection:
             page = await self.request(method, {} if cursor is None else {"cursor": cursor}, timeout=_HANDSHAKE)
             items = page.get(member)
             found += items if isinstance(items, list) else []
+            if len(found) > MOST_LISTED:
+                raise UpstreamError("upstream_flood", f"its {method} has more than {MOST_LISTED} entries")
             cursor = page.get("nextCursor")
             if not isinstance(cursor, str):
                 return found
@@ -226,18 +232,32 @@ class Connection:
             return
         if not line.strip():
             return
+        if self._is_flooding():
+            self.lost("it floods us with messages that nobody asked for", kill=True)
+            return
         try:
             message = jsonrpc.message_from(strict_json.loads_foreign(line, ANSWER))
         except Refusal as refusal:
             self._unreadable(refusal, line)
             return
-        match message:
-            case Response():
-                self._answered(message)
-            case Notification():
-                self._told(message)
-            case Request():
-                self._asked(message)
+        try:
+            match message:
+                case Response():
+                    self._answered(message)
+                case Notification():
+                    self._told(message)
+                case Request():
+                    self._asked(message)
+        except Exception as error:  # noqa: BLE001 - whatever it said that we did not expect: its own calls pay for it
+            self.lost(f"it said something that we cannot handle: {type(error).__name__}", kill=True)
+
+    def _is_flooding(self) -> bool:
+        """Whether it said much more in this second than it was asked."""
+        second = int(time.monotonic())
+        if second != self._second:
+            self._second, self._heard, self._asked_before = second, 0, self._next - len(self._waiting)
+        self._heard += 1
+        return self._heard > MOST_UNASKED + (self._next - self._asked_before)
 
     def _unreadable(self, refusal: Refusal, line: bytes) -> None:
         self._garbage += 1

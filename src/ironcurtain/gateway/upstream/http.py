@@ -38,7 +38,12 @@ class HttpChannel:
         self._url = url
         self._connection = connection
         self._client = httpx.AsyncClient(
-            headers={**headers, "accept": f"application/json, {_EVENTS}", "content-type": "application/json"},
+            headers={
+                **headers,
+                "accept": f"application/json, {_EVENTS}",
+                "accept-encoding": "identity",
+                "content-type": "application/json",
+            },
             timeout=httpx.Timeout(_CONNECT, read=None, pool=None),
             limits=httpx.Limits(max_connections=_MOST_AT_ONCE),
             follow_redirects=False,
@@ -96,6 +101,9 @@ class HttpChannel:
 
     async def _answered(self, response: httpx.Response, id_: Any) -> None:  # noqa: ANN401 - likewise
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if response.headers.get("content-encoding", "identity") != "identity":
+            # Small, until it is unpacked.
+            raise UpstreamError("upstream_flood", "it packs its answers, which nobody asked for")
         if response.status_code == httpx.codes.NOT_FOUND and self._session is not None:
             raise UpstreamError("upstream_gone", "it has forgotten the session")
         if response.is_success and _SESSION in response.headers:
@@ -167,7 +175,7 @@ def _header_value(text: str) -> str:
 
 async def _bounded(response: httpx.Response) -> AsyncIterator[bytes]:
     size = 0
-    async for part in response.aiter_bytes():
+    async for part in response.aiter_raw():
         size += len(part)
         if size > ANSWER.size:
             raise UpstreamError("upstream_flood", "it sent a message that is too large")
@@ -177,7 +185,7 @@ async def _bounded(response: httpx.Response) -> AsyncIterator[bytes]:
 async def _events(response: httpx.Response) -> AsyncIterator[bytes]:
     """The data of each event of a stream."""
     lines, data, size = LineSplitter(ANSWER.size), [], 0
-    async for part in response.aiter_bytes():
+    async for part in response.aiter_raw():
         for line in lines.feed(part.replace(b"\r\n", b"\n")):
             if line is None or size > ANSWER.size:
                 raise UpstreamError("upstream_flood", "it sent a message that is too large")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.artifacts.annotations import pin_of
+from ironcurtain.gateway import protocol
 from ironcurtain.gateway.upstream.connection import Connection, UpstreamError
 from ironcurtain.gateway.upstream.process import ServerProcess
 from ironcurtain.mediation.effects import Executed, Status
@@ -188,8 +189,8 @@ class Server:
             reason = f"{call.server} no longer offers {call.tool} as it was approved"
             return Executed(Status.NOT_FORWARDED, code="tool_drift", reason=reason)
         params: dict[str, Json] = {"name": call.tool, "arguments": call.arguments}
-        if context.meta:
-            params["_meta"] = context.meta
+        if besides := protocol.without_ours(context.meta):
+            params["_meta"] = besides
         try:
             result = await self._connection.call(
                 params, timeout=self.spec.timeout, withdrawn=context.withdrawn, progress=context.tell, ask=ask

@@ -37,6 +37,11 @@ $(VENV)/.bench: $(VENV)/.runtime lock/bench.txt
 	@$(PIP) install --require-hashes -r lock/bench.txt
 	@touch $@
 
+$(VENV)/.peers: $(VENV)/.runtime lock/peer-fastmcp.txt lock/peer-mcp-gateway.txt
+	@for peer in fastmcp mcp-gateway; do $(PYTHON) -m venv $(VENV)/peers/$$peer && \
+		$(VENV)/peers/$$peer/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r lock/peer-$$peer.txt || exit 1; done
+	@touch $@
+
 demo: $(VENV)/.runtime ## A real gateway, an agent at work, and fourteen attacks on it
 	@$(BIN)/ironcurtain demo
 
@@ -62,8 +67,9 @@ mutation: $(VENV)/.test ## Break every condition of engine and resolve, one at a
 
 verify: test fuzz mutation ## Everything, with the long sweeps
 
-bench: $(VENV)/.test $(VENV)/.bench ## Speed and memory, beside peers
+bench: $(VENV)/.test $(VENV)/.bench $(VENV)/.peers ## Speed and memory, beside peers
 	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.gateway
 
 lock: $(VENV)/.test ## Write the lock files anew
 	$(PIP) install uv

@@ -25,6 +25,11 @@ def main() -> None:
                 result = {"tools": [TOOL]}
             case "ping":
                 result = {}
+            case _ if "id" in message:
+                error = {"code": -32601, "message": "not here"}
+                write.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}).encode() + b"\n")
+                write.flush()
+                continue
             case _:
                 continue
         write.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode() + b"\n")

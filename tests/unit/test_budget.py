@@ -16,7 +16,7 @@ from ironcurtain.budget.loops import LoopWatch, kind_of
 from ironcurtain.model.call import CanonicalCall, Principal, RoleValue
 from ironcurtain.model.resolved import UNKNOWN, Opaque
 from ironcurtain.model.roles import Role
-from ironcurtain.model.settings import Budget, Limits, NamedLimit
+from ironcurtain.settings import Budget, Limits, NamedLimit
 
 ANN, BOB = Account(Principal("ann")), Account(Principal("bob"))
 LIMITS = Limits(10, 6, 1_000, 100, 3, {"mails": NamedLimit(Role("recipient"), 4)})

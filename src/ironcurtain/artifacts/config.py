@@ -23,7 +23,7 @@ from ironcurtain.engine.access import (
     subagent_layer,
 )
 from ironcurtain.errors import ArtifactError, quote
-from ironcurtain.model.settings import Settings
+from ironcurtain.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.model.roles import NONE, Role
-from ironcurtain.model.settings import (
+from ironcurtain.settings import (
     ASKABLE,
     Budget,
     Escalation,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ironcurtain.model.call import CanonicalCall
     from ironcurtain.model.resolved import Value
-    from ironcurtain.model.settings import NamedLimit
+    from ironcurtain.settings import NamedLimit
 
 
 def amounts_of(call: CanonicalCall, size: int, named: Mapping[str, NamedLimit]) -> dict[str, int | None]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ironcurtain.model.call import Json
-    from ironcurtain.model.settings import Budget, Limits
+    from ironcurtain.settings import Budget, Limits
 
 CALLS: Final = "calls"
 BYTES: Final = "bytesOut"

@@ -23,7 +23,7 @@ from ironcurtain.mediation.approvals import Approval
 from ironcurtain.mediation.decide import prepare, refused
 from ironcurtain.mediation.effects import Executed, Reserved, Status, Unwritten
 from ironcurtain.model.decision import Decision, Outcome, Stage
-from ironcurtain.model.settings import ASKABLE
+from ironcurtain.settings import ASKABLE
 from ironcurtain.wire import strict_json
 
 if TYPE_CHECKING:

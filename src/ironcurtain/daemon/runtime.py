@@ -44,7 +44,7 @@ from ironcurtain.mediation.driver import drive
 from ironcurtain.mediation.latch import Latch
 from ironcurtain.model.call import Principal, ToolCall
 from ironcurtain.model.decision import Stage
-from ironcurtain.model.settings import Settings
+from ironcurtain.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

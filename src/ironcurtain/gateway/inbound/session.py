@@ -18,7 +18,7 @@ from ironcurtain.gateway import protocol
 from ironcurtain.gateway.catalogue import PAGE
 from ironcurtain.gateway.context import CallContext
 from ironcurtain.gateway.protocol import Era
-from ironcurtain.model.settings import ASKABLE
+from ironcurtain.settings import ASKABLE
 from ironcurtain.wire import jsonrpc, strict_json
 from ironcurtain.wire.jsonrpc import Notification, Request, Response, RpcError
 from ironcurtain.wire.limits import MAX_NAME, MESSAGE

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.house import Agent, House, text_of
+from tests.e2e.house import Agent, House, eventually, text_of
 
 ASKER = str(Path(__file__).with_name("asker.py"))
 ERAS = ("handshake", "envelope")
@@ -73,3 +73,23 @@ def test_a_client_that_cannot_be_asked_is_not(house: House, upstream: str) -> No
     agent = agent_with(house, upstream, "handshake", ALLOWED, can=False)
     text = text_of(agent.call("asker__ask"))
     assert "not offered" in text or "not allowed" in text
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_change_of_tools_is_heard_across_the_eras(house: House, era: str) -> None:
+    house.run("servers", "add", "changer", "--", sys.executable, str(Path(__file__).with_name("changer.py")))
+    house.run("servers", "review", "changer", "--yes")
+    agent = house.agent("--agent", "coder", era=era)
+    names = [tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]]
+    assert {"changer__keep", "changer__drop"} <= set(names)
+    if era == "envelope":
+        agent.begin("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    call = agent.begin("tools/call", {"name": "changer__keep", "arguments": {}})
+    (question,) = eventually(lambda: house.json("approvals"))
+    house.run("approvals", "approve", question["id"])
+    agent.await_(call)
+    while not [message for message in agent.heard if message.get("method") == "notifications/tools/list_changed"]:
+        agent.heard.append(agent.hear())
+    names = [tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]]
+    assert "changer__keep" in names
+    assert "changer__drop" not in names

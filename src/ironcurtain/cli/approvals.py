@@ -136,8 +136,6 @@ def describe(out: Console, question: dict[str, Any]) -> None:
         _print_json(out, question["besides"])
     for line in question["unusual"]:
         out.print(visible(line), style="yellow")
-    if question["agentSays"]:
-        out.print(f"the agent says (its own words, they prove nothing): {visible(question['agentSays'])}", style="dim")
     who = f"{visible(_agent(question))}, session {question['session']}, {left(question)} left"
     out.print(f"asked by     {who}", style="dim")
     out.print(f"{visible(_wants(question))}", style="bold")
@@ -152,6 +150,8 @@ def describe(out: Console, question: dict[str, Any]) -> None:
         out.print(f"rule         {visible(question['rule'])}")
     if question["principle"]:
         out.print(f"your words   {visible(question['principle'])}")
+    if question["agentSays"]:
+        out.print(f"the agent says (its own words, they prove nothing): {visible(question['agentSays'])}", style="dim")
 
 
 def _print_json(out: Console, value: object) -> None:

@@ -58,7 +58,7 @@ class Client:
     def read(self) -> dict[str, Any]:
         """The next message, whatever it is about."""
         line = self._lines.readline()
-        if not line:
+        if not line.endswith(b"\n"):
             raise Refusal("daemon_gone", "the daemon hung up", "run: ironcurtain daemon status")
         message: dict[str, Any] = json.loads(line)
         return message

@@ -30,7 +30,7 @@ $(VENV)/.foreign: $(VENV)/.test lock/foreign.txt tests/foreign/package-lock.json
 	@$(PYTHON) -m venv $(FOREIGN)
 	@$(FOREIGN)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r lock/foreign.txt
 	@mkdir -p $(FOREIGN)/npm && cp tests/foreign/package.json tests/foreign/package-lock.json tests/foreign/.npmrc $(FOREIGN)/npm/
-	@PATH="$(CURDIR)/$(FOREIGN)/bin:$$PATH" npm install --silent --no-save --ignore-scripts --prefix $(FOREIGN)/npm
+	@PATH="$(CURDIR)/$(FOREIGN)/bin:$$PATH" NODE_OPTIONS=--use-system-ca npm install --silent --no-save --ignore-scripts --prefix $(FOREIGN)/npm
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.runtime lock/bench.txt

@@ -10,7 +10,7 @@ import pytest
 
 from ironcurtain.engine.chain import name_is_listed
 from ironcurtain.engine.conditions import Scope
-from ironcurtain.engine.evaluate import evaluate
+from ironcurtain.engine.evaluate import escalations, evaluate
 from ironcurtain.engine.explain import decisive_rules
 from ironcurtain.engine.pattern import PatternError, TextTooLong, compile_pattern
 from ironcurtain.engine.policy import Facts
@@ -844,3 +844,19 @@ def test_a_pattern_remembers_only_so_much() -> None:
     for index in range(5_000):
         compiled.fullmatch(chr(0x4E00 + index))
     assert 1 < len(compiled._steps) <= 2_000
+
+
+def test_everything_that_asks_is_named_each_once(place: Place) -> None:
+    rules = [
+        rule("escalate", "people", lists=[{"roles": ["recipient"], "allowed": ["bob", "eve"]}]),
+        rule("escalate", "files", paths={"roles": ["read-path"], "within": "/"}),
+        rule("allow", "rest", tool=["send"]),
+    ]
+    loaded = place.load(rules, [MAIL])
+    judged = judge(loaded, call("send", {"to": "bob", "file": "{root}/f", "body": "x"}))
+    assert judged.call is not None
+    assert judged.facts is not None
+    asking = escalations(judged.call, loaded.policy, judged.facts)
+    assert {verdict.rule for verdict in asking} == {"people", "files"}
+    assert len(asking) == 2
+    assert {verdict.outcome.word for verdict in asking} == {"escalate"}

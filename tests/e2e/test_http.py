@@ -195,6 +195,12 @@ def test_what_is_no_message_is_refused(http: Http, body: bytes) -> None:
     assert http.client.post(http.url, content=body, headers={"content-type": "application/json"}).status_code == 400
 
 
+def test_an_envelope_that_is_no_table_is_refused(http: Http) -> None:
+    session = http.session()
+    answer = http.ask(session, "tools/call", {"name": READ, "arguments": {}, "_meta": "x"})
+    assert answer["error"]["data"]["code"] == "call_malformed"
+
+
 def test_a_guessed_session_is_none(http: Http) -> None:
     http.session()
     for guess in ("", "s1", "x" * 43):

@@ -244,7 +244,7 @@ class HttpGateway:
         headers = {_SESSION: name} if name else {}
         queue: asyncio.Queue[bytes | None] = asyncio.Queue()
         link.waiting[id_] = queue
-        token = ((message.get("params") or {}).get("_meta") or {}).get("progressToken")
+        token = _meta_of(message).get("progressToken")
         if isinstance(token, (str, int)):
             link.tokens[token] = id_
         await link.send(body)
@@ -363,9 +363,13 @@ def _as_json(line: bytes | None, headers: dict[str, str], *, strict: bool) -> Re
 
 
 def _version_in(message: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever a client wrote there
+    return _meta_of(message).get(protocol.VERSION_KEY)
+
+
+def _meta_of(message: dict[str, Any]) -> dict[str, Any]:
     params = message.get("params")
     meta = params.get("_meta") if isinstance(params, dict) else None
-    return meta.get(protocol.VERSION_KEY) if isinstance(meta, dict) else None
+    return meta if isinstance(meta, dict) else {}
 
 
 def _mismatch(request: Request, message: dict[str, Any]) -> str | None:

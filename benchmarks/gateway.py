@@ -118,6 +118,20 @@ class Client:
             if answer["result"]["content"][0]["text"] != "hello":
                 raise SystemExit(f"{self.tool}: {answer}")
 
+    def rate(self, window: int, calls: int) -> float:
+        """Calls a second, with so many under way at once."""
+        assert self.process.stdout is not None
+        params = {"name": self.tool, "arguments": {"text": "hello"}}
+        sent = answered = 0
+        began = time.perf_counter()
+        while answered < calls:
+            while sent < calls and sent - answered < window:
+                self._next += 1
+                sent += 1
+                self.say({"jsonrpc": "2.0", "id": self._next, "method": "tools/call", "params": params})
+            answered += b'"id"' in self.process.stdout.readline()
+        return calls / (time.perf_counter() - began)
+
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
@@ -136,8 +150,11 @@ def peers(directory: Path) -> dict[str, tuple[list[str], str]]:
     }
 
 
-def round_trips(house: House) -> dict[str, dict[str, float]]:
-    """p50, p90 and p99 in milliseconds, everybody in turn."""
+WINDOWS = (1, 8, 64)
+
+
+def round_trips(house: House) -> tuple[dict[str, dict[str, float]], dict[str, list[float]]]:
+    """p50, p90 and p99 in milliseconds, everybody in turn; then calls a second with 1, 8 and 64 under way."""
     clients = {name: Client(command, tool) for name, (command, tool) in peers(house.root).items()}
     relay = [sys.executable, "-m", "ironcurtain", "gateway", "--agent", "bench"]
     clients["ironcurtain"] = Client(relay, "echo__echo", house.environment)
@@ -145,9 +162,10 @@ def round_trips(house: House) -> dict[str, dict[str, float]]:
     for number in range(BLOCKS + 2):
         for name, client in clients.items():
             client.block(times[name] if number >= 2 else [])  # the first turns warm everybody up
+    rates = {name: [client.rate(window, 2_000) for window in WINDOWS] for name, client in clients.items()}
     for client in clients.values():
         client.close()
-    return {name: _spread(each) for name, each in times.items()}
+    return {name: _spread(each) for name, each in times.items()}, rates
 
 
 def _spread(times: list[float]) -> dict[str, float]:
@@ -230,7 +248,7 @@ def measured() -> dict[str, Any]:
         house = House(Path(directory).resolve() / "owner")
         house.furnish()
         try:
-            trips = round_trips(house)
+            trips, piped = round_trips(house)
             rates = {sessions: calls_a_second(house, sessions, 6_400) for sessions in (1, 8, 64)}
             start = start_of_a_client(house)
             pid = int(house.status()["pid"])
@@ -241,7 +259,7 @@ def measured() -> dict[str, Any]:
             records = json.loads(house.run("audit", "verify", "--json"))["records"]
         finally:
             house.run("daemon", "stop")
-    return {"trips": trips, "rates": rates, "start": start, "memory": memory, "records": records}
+    return {"trips": trips, "piped": piped, "rates": rates, "start": start, "memory": memory, "records": records}
 
 
 _PREFACE = """\
@@ -259,6 +277,8 @@ def page(found: dict[str, Any]) -> str:
     for name, each in found["trips"].items():
         adds = "" if name == "direct" else f"{each['p50'] - direct:.2f}"
         lines.append(f"| {name} | {each['p50']:.2f} | {each['p90']:.2f} | {each['p99']:.2f} | {adds} |")
+    lines += ["", "| calls a second over stdio, under way at once | 1 | 8 | 64 |", "| --- | ---: | ---: | ---: |"]
+    lines += [f"| {name} | {' | '.join(f'{each:,.0f}' for each in rates)} |" for name, rates in found["piped"].items()]
     lines += ["", "| sessions at the daemon's socket | durable decisions a second |", "| ---: | ---: |"]
     lines += [f"| {sessions} | {rate:,.0f} |" for sessions, rate in found["rates"].items()]
     early, late = found["memory"]["early"], found["memory"]["late"]

@@ -16,7 +16,7 @@ FILES: dict[str, str] = {
   "autoUpdates": false,
   "tipsHistory": { "new-user-warmup": 1, "shift-enter": 30 },
   "projects": {
-    "/work/shop": {
+    "/home/owner/shop": {
       "allowedTools": [],
       "history": [ { "display": "look at \\"mcpServers\\": {", "pastedContents": {} } ],
       "mcpServers": {
@@ -30,7 +30,7 @@ FILES: dict[str, str] = {
       "enabledMcpjsonServers": [],
       "hasTrustDialogAccepted": true
     },
-    "/work/empty": { "allowedTools": [], "mcpServers": {} }
+    "/home/owner/empty": { "allowedTools": [], "mcpServers": {} }
   },
   "mcpServers": {
     "github": {
@@ -124,7 +124,7 @@ startup_timeout_sec = 20
 url = "https://mcp.figma.com/mcp"
 bearer_token_env_var = "FIGMA_TOKEN"
 
-[projects."/work/shop"]
+[projects."/home/owner/shop"]
 trust_level = "trusted"
 """,
     ".config/goose/config.yaml": """GOOSE_PROVIDER: anthropic   # which model

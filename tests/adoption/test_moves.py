@@ -115,7 +115,7 @@ def test_only_the_servers_of_a_file_change(owner: Path, home: Home) -> None:
         (".config/Code/User/settings.json", ["// smaller", '"files.exclude": { "**/.git": true },']),
         (".config/Code/User/mcp.json", ['"description": "a key"', "${input:key}"]),
         (".claude.json", ['look at \\"mcpServers\\": {', '"oauthAccount"', "https://mcp.linear.app/sse"]),
-        (".codex/config.toml", ["# my settings", "# the large one", '[projects."/work/shop"]']),
+        (".codex/config.toml", ["# my settings", "# the large one", '[projects."/home/owner/shop"]']),
         (".config/goose/config.yaml", ["# which model", "# a part of the program", "GOOSE_MODEL: large"]),
     ],
 )

@@ -66,6 +66,7 @@ def test_what_the_owner_allowed_reaches_the_client_as_the_servers_words(house: H
     )
     assert '"please"' in text_of(result)
     assert [record["method"] for record in house.records(event="server-asks")] == ["elicitation/create"]
+    assert "server-asks" in house.run("audit", "tail")
 
 
 @pytest.mark.parametrize("upstream", ERAS)

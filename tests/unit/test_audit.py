@@ -391,9 +391,24 @@ def test_bulk_is_cut_and_remembered() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["-----BEGIN PRIVATE KEY-----" * 5_000, "eyJ" * 100_000, "Bearer " * 50_000, "://" + "a:" * 100_000]
+    "text",
+    [
+        "-----BEGIN PRIVATE KEY-----" * 40_000,
+        "-" * 500_000,
+        "eyJ" * 100_000,
+        "Bearer " * 50_000,
+        "://" + "a:" * 100_000,
+    ],
 )
 def test_looking_for_secrets_takes_no_longer_than_reading(text: str) -> None:
     began = time.process_time()
     REDACTOR.clean(text)
     assert time.process_time() - began < 3
+
+
+def test_a_key_with_headers_is_taken_out_whole() -> None:
+    key = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES,AB\n\nMIIabc\n-----END RSA PRIVATE KEY-----"
+    cleaned, (taken,) = REDACTOR.clean(f"a {key} b")
+    assert "MIIabc" not in str(cleaned)
+    assert isinstance(taken, dict)
+    assert taken["length"] == len(key)

@@ -52,10 +52,10 @@ def stop(_: argparse.Namespace) -> int:
     with Client(home) as client:
         client.ask("stop")
     deadline = time.monotonic() + _PATIENCE
-    while _running(home) is not None:
+    while held_by(home.lock) is not None:  # it lets go of the home last, when all is written
         if time.monotonic() > deadline:
             raise Refusal("daemon_stuck", f"process {pid} does not stop", f"end it with: kill {pid}")
-        time.sleep(0.05)
+        time.sleep(0.02)
     print(f"stopped process {pid}")
     return DONE
 

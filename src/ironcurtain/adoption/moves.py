@@ -322,16 +322,7 @@ def _text(path: Path) -> str:
 def _replace(path: Path, data: bytes) -> None:
     """Replace a client's file in one step, where it really is, with the mode it has."""
     real = Path(os.path.realpath(path))
-    mode = stat.S_IMODE(real.stat().st_mode)
-    partial = real.with_name(f".{real.name}.ironcurtain")
-    partial.unlink(missing_ok=True)
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.chmod(mode)
-    partial.replace(real)
+    write_artifact(real, data, stat.S_IMODE(real.stat().st_mode))
 
 
 _SHORT: Final = 4  # characters; a shorter secret would hide half of what is shown

@@ -64,14 +64,15 @@ def _why(error: Exception) -> str:
     return error.strerror.lower() if isinstance(error, OSError) and error.strerror else "not a valid name"
 
 
-def write_artifact(path: Path, data: bytes) -> None:
-    """Replace a file in one step, readable and writable by its owner only."""
+def write_artifact(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """Replace a file in one step, readable and writable by its owner only unless its mode says otherwise."""
     partial = path.with_name(f".{path.name}.partial")
     partial.unlink(missing_ok=True)
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
         file.flush()
+        os.fchmod(file.fileno(), mode)
         os.fsync(file.fileno())
     partial.replace(path)
 

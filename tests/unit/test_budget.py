@@ -165,26 +165,26 @@ def test_things_are_counted_one_by_one() -> None:
 def test_the_same_call_without_anything_new_is_noticed() -> None:
     watch, same = LoopWatch(), call(query="cats")
     for number in range(10):
-        assert watch.repeats("ann", same) == number
-        watch.made("ann", same, "r")
-    assert watch.repeats("ann", same) == 10
-    watch.go_on("ann")
-    assert watch.repeats("ann", same) == 0
+        assert watch.repeats(same) == number
+        watch.made(same, "r")
+    assert watch.repeats(same) == 10
+    watch.go_on(same.principal)
+    assert watch.repeats(same) == 0
 
 
 def test_something_new_begins_the_count_again() -> None:
     watch = LoopWatch()
     for number in range(20):
-        watch.made("ann", call(page=number), f"page {number}")
-    assert watch.repeats("ann", call(page=21)) == 1
+        watch.made(call(page=number), f"page {number}")
+    assert watch.repeats(call(page=21)) == 1
 
 
 def test_going_back_and_forth_is_a_loop_too() -> None:
     watch = LoopWatch()
     for _ in range(11):
-        watch.made("ann", call(query="a"), "nothing")
-        watch.made("ann", call(tool="u", query="b"), "nothing")
-    assert watch.repeats("ann", call(query="a")) == 10
+        watch.made(call(query="a"), "nothing")
+        watch.made(call(tool="u", query="b"), "nothing")
+    assert watch.repeats(call(query="a")) == 10
 
 
 @pytest.mark.parametrize(
@@ -205,10 +205,10 @@ def test_what_is_nearly_the_same(one: dict[str, Any], other: dict[str, Any], nea
 def test_what_is_remembered_is_bounded() -> None:
     watch = LoopWatch()
     for number in range(3_000):
-        watch.made(f"agent {number}", call(), "r")
-        watch.made("ann", call(), str(number))
-    assert len(watch._sessions) <= 1_000
-    assert len(watch._sessions["ann"].results) <= 1_000
+        watch.made(replace(call(), principal=Principal(f"agent {number}")), "r")
+        watch.made(call(), str(number))
+    assert len(watch._agents) <= 1_000
+    assert len(watch._agents[call().principal].results) <= 1_000
 
 
 def test_a_reservation_is_given_back_to_the_budget_it_came_from() -> None:
@@ -234,8 +234,8 @@ def test_names_of_servers_are_values_in_a_record() -> None:
 def test_calls_under_way_count_too() -> None:
     watch, same = LoopWatch(), call(query="cats")
     for number in range(5):
-        assert watch.repeats("ann", same) == number
-        watch.begin("ann", same)
+        assert watch.repeats(same) == number
+        watch.begin(same)
     for _ in range(5):
-        watch.end("ann", same)
-    assert watch.repeats("ann", same) == 0
+        watch.end(same)
+    assert watch.repeats(same) == 0

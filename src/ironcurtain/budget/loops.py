@@ -9,16 +9,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from ironcurtain.model.call import CanonicalCall, Json
+    from ironcurtain.model.call import CanonicalCall, Json, Principal
 
-_MOST_SESSIONS: Final = 1_000
-_MOST_RESULTS: Final = 1_000  # of one session; an older one counts as new again
+LOOP: Final = "loop"
+"""The code of a question about a loop."""
+_MOST_AGENTS: Final = 1_000
+_MOST_RESULTS: Final = 1_000  # of one agent; an older one counts as new again
 _WORDS: Final = re.compile(r"[^\W\d]+")
 _LONGEST: Final = 4_096  # characters of one string that are compared
 
 
 @dataclass(slots=True)
-class _Session:
+class _Agent:
     repeats: dict[str, int] = field(default_factory=dict)
     """How often each kind of call was made since something new was learnt."""
     results: OrderedDict[str, None] = field(default_factory=OrderedDict)
@@ -26,38 +28,38 @@ class _Session:
 
 
 class LoopWatch:
-    """All sessions of a home."""
+    """All agents of a home; a new connection is the same agent."""
 
     def __init__(self) -> None:
-        self._sessions: OrderedDict[str, _Session] = OrderedDict()
+        self._agents: OrderedDict[Principal, _Agent] = OrderedDict()
 
-    def repeats(self, session: str, call: CanonicalCall) -> int:
+    def repeats(self, call: CanonicalCall) -> int:
         """How often a call like this one was made already, and brought nothing new."""
-        known, kind = self._sessions.get(session), kind_of(call)
+        known, kind = self._agents.get(call.principal), kind_of(call)
         return known.repeats.get(kind, 0) + known.under_way.get(kind, 0) if known else 0
 
-    def begin(self, session: str, call: CanonicalCall) -> None:
+    def begin(self, call: CanonicalCall) -> None:
         """A call is about to be made."""
-        known, kind = self._known(session), kind_of(call)
+        known, kind = self._known(call.principal), kind_of(call)
         known.under_way[kind] = known.under_way.get(kind, 0) + 1
 
-    def end(self, session: str, call: CanonicalCall) -> None:
+    def end(self, call: CanonicalCall) -> None:
         """It was made, or it was not."""
-        known, kind = self._known(session), kind_of(call)
+        known, kind = self._known(call.principal), kind_of(call)
         known.under_way[kind] = known.under_way.get(kind, 1) - 1
         if known.under_way[kind] <= 0:
             del known.under_way[kind]
 
-    def _known(self, session: str) -> _Session:
-        known = self._sessions.setdefault(session, _Session())
-        self._sessions.move_to_end(session)
-        while len(self._sessions) > _MOST_SESSIONS:
-            self._sessions.popitem(last=False)
+    def _known(self, who: Principal) -> _Agent:
+        known = self._agents.setdefault(who, _Agent())
+        self._agents.move_to_end(who)
+        while len(self._agents) > _MOST_AGENTS:
+            self._agents.popitem(last=False)
         return known
 
-    def made(self, session: str, call: CanonicalCall, result: str) -> None:
+    def made(self, call: CanonicalCall, result: str) -> None:
         """A call was made, and this is the digest of what came back."""
-        known, kind = self._known(session), kind_of(call)
+        known, kind = self._known(call.principal), kind_of(call)
         seen = f"{call.server}/{call.tool} {result}"
         if seen not in known.results:
             known.repeats.clear()  # it learnt something
@@ -67,10 +69,10 @@ class LoopWatch:
             known.results.popitem(last=False)
         known.repeats[kind] = known.repeats.get(kind, 0) + 1
 
-    def go_on(self, session: str) -> None:
+    def go_on(self, who: Principal) -> None:
         """A person said that this is as it should be."""
-        if session in self._sessions:
-            self._sessions[session].repeats.clear()
+        if who in self._agents:
+            self._agents[who].repeats.clear()
 
 
 def kind_of(call: CanonicalCall) -> str:

@@ -9,24 +9,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import secrets
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.gateway import protocol
 from ironcurtain.gateway.catalogue import PAGE
 from ironcurtain.gateway.context import CallContext
+from ironcurtain.gateway.inbound.asking import RESUMED, Asking, Call
+from ironcurtain.gateway.inbound.refusal import told_no
 from ironcurtain.gateway.protocol import Era
-from ironcurtain.settings import ASKABLE
 from ironcurtain.wire import jsonrpc, strict_json
 from ironcurtain.wire.jsonrpc import Notification, Request, Response, RpcError
 from ironcurtain.wire.limits import MAX_NAME, MESSAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable
 
-    from ironcurtain.gateway.context import AskClient
     from ironcurtain.mediation.effects import Answer
     from ironcurtain.model.call import Arguments, Json, Principal
     from ironcurtain.model.decision import Decision
@@ -36,23 +34,6 @@ MOST_CALLS: Final = 256  # under way at once in one session
 MOST_MALFORMED: Final = 100  # messages of one session that are none and are answered
 MAX_META: Final = 4_096  # bytes of what a client sends along beside the arguments
 _CALL_MEMBERS: Final = frozenset({"name", "arguments", "_meta"})
-_RESUMED: Final = frozenset({"requestState", "inputResponses"})
-
-
-@dataclass(slots=True)
-class _Call:
-    """A call under way, and what its client has been asked meanwhile.
-
-    A client of the handshake era is asked by a request. One of the envelope era is asked by an answer: it gets what we
-    want to know in place of the result, and calls again with it and a token for the call that waits.
-    """
-
-    key: tuple[str, str]
-    arguments: Arguments
-    context: CallContext
-    answer: asyncio.Task[Answer] | None = None
-    wanted: dict[str, tuple[dict[str, Json], asyncio.Future[dict[str, Json] | None]]] = field(default_factory=dict)
-    news: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Host(Protocol):
@@ -84,9 +65,7 @@ class Session:
         self._listeners: dict[Id, asyncio.Event] = {}
         self._honoured: set[Id] = set()
         self._capabilities: Json = None
-        self._questions: dict[Id, asyncio.Future[dict[str, Json] | None]] = {}
-        self._parked: dict[str, _Call] = {}
-        self._asked = 0
+        self._asking = Asking(self._write)
         self._bad = 0
         self._forget = host.listen(self._tools_changed)
         self.client: Json = None
@@ -112,7 +91,7 @@ class Session:
             case Notification():
                 self._told(message)
             case Response():
-                self._answered(message)
+                self._asking.replied(message)
 
     async def _malformed(self, refusal: Refusal, line: bytes) -> None:
         decision = await self._host.refuse(self.name, self.principal, {"bytes": len(line)}, refusal)
@@ -230,7 +209,7 @@ class Session:
 
     async def _call_tool(self, request: Request) -> dict[str, Json] | None:
         try:
-            call = self._resumed(request) or self._new_call(request)
+            call = self._resumed(request) if self._resumes(request) else self._new_call(request)
         except Refusal as refusal:
             about: dict[str, Json] = {"method": request.method, "tool": quote(request.params.get("name"))}
             decision = await self._host.refuse(self.name, self.principal, about, refusal)
@@ -246,7 +225,7 @@ class Session:
         await asyncio.wait([call.answer, news], return_when=asyncio.FIRST_COMPLETED)
         news.cancel()
         if not call.answer.done():
-            return self._ask_back(call)
+            return self._asking.park(call)
         if call.context.withdrawn.is_set():
             return None
         return self._result_of(call.answer.result())
@@ -254,7 +233,7 @@ class Session:
     def _result_of(self, answer: Answer) -> dict[str, Json]:
         executed = answer.executed
         if executed is None or (executed.result is None and executed.error is None):
-            return protocol.result_for(self._spoken, _told_no(answer))
+            return protocol.result_for(self._spoken, told_no(answer))
         if executed.error is not None:
             code = executed.error["code"]
             number = code if isinstance(code, int) else jsonrpc.INTERNAL_ERROR
@@ -263,91 +242,26 @@ class Session:
         said["_meta"] = protocol.without_ours(protocol.own_meta(said.get("_meta")))
         return protocol.result_for(self._spoken, said)
 
-    def _new_call(self, request: Request) -> _Call:
+    def _resumes(self, request: Request) -> bool:
+        return self._era is Era.ENVELOPE and not RESUMED.isdisjoint(request.params)
+
+    def _resumed(self, request: Request) -> Call:
+        """The call that waits for what this request brings."""
+        state = request.params.get("requestState")
+        waiting = self._asking.parked(state)
+        name, arguments, _ = _read_call(request, RESUMED)
+        if self._host.find(name) != waiting.key or arguments != waiting.arguments:
+            raise Refusal("call_malformed", "another call waits for this", "repeat the call as it was")
+        return self._asking.resume(state, request.params.get("inputResponses", {}))
+
+    def _new_call(self, request: Request) -> Call:
         name, arguments, meta = _read_call(request)
         key = self._host.find(name)
         if key is None:
             raise Refusal("tool_unknown", f"there is no tool {quote(name)}", "ask for tools/list")
-        call = _Call(key, arguments, CallContext(protocol.own_meta(meta), self._teller(meta)))
-        call.context.ask_client = self._asker(call, meta)
-        return call
-
-    # --- Asking the client. ---
-
-    def _asker(self, call: _Call, meta: Json) -> AskClient | None:
-        """How this client can be asked something while its call waits, if it can be asked anything."""
-        said = meta.get(protocol.CAPABILITIES_KEY) if isinstance(meta, dict) else None
-        can = said if self._era is Era.ENVELOPE else self._capabilities
-        if not isinstance(can, dict) or not set(can) & set(ASKABLE):
-            return None
-        able = {method for name, method in ASKABLE.items() if name in can}
-
-        async def ask(method: str, params: dict[str, Json]) -> dict[str, Json] | None:
-            if method not in able:
-                return None
-            if self._era is Era.ENVELOPE:
-                return await self._ask_by_answer(call, method, params)
-            return await self._ask_by_request(method, params)
-
-        return ask
-
-    async def _ask_by_request(self, method: str, params: dict[str, Json]) -> dict[str, Json] | None:
-        self._asked += 1
-        id_ = f"ironcurtain-{self._asked}"
-        answered: asyncio.Future[dict[str, Json] | None] = asyncio.get_running_loop().create_future()
-        self._questions[id_] = answered
-        self._write(jsonrpc.request(id_, method, params))
-        try:
-            return await answered
-        except asyncio.CancelledError:
-            self._write(jsonrpc.notification("notifications/cancelled", {"requestId": id_}))
-            raise
-        finally:
-            del self._questions[id_]
-
-    def _answered(self, response: Response) -> None:
-        waiting = self._questions.get(response.id) if response.id is not None else None
-        if waiting is not None and not waiting.done():
-            waiting.set_result(response.result)
-
-    async def _ask_by_answer(self, call: _Call, method: str, params: dict[str, Json]) -> dict[str, Json] | None:
-        answered: asyncio.Future[dict[str, Json] | None] = asyncio.get_running_loop().create_future()
-        self._asked += 1
-        key = f"ironcurtain-{self._asked}"
-        call.wanted[key] = {"method": method, "params": params}, answered
-        call.news.set()
-        try:
-            return await answered
-        finally:
-            call.wanted.pop(key, None)
-
-    def _ask_back(self, call: _Call) -> dict[str, Json]:
-        """What we want to know, in place of the result."""
-        call.news.clear()
-        state = secrets.token_urlsafe(24)
-        self._parked[state] = call
-        wanted: dict[str, Json] = {key: asked for key, (asked, _) in call.wanted.items()}
-        return protocol.result_for(
-            Era.ENVELOPE, {}, resultType="input_required", inputRequests=wanted, requestState=state
-        )
-
-    def _resumed(self, request: Request) -> _Call | None:
-        """The call that waits for what this request brings, if it brings something."""
-        params = request.params
-        if self._era is not Era.ENVELOPE or not params.keys() & _RESUMED:
-            return None
-        state, responses = params.get("requestState"), params.get("inputResponses", {})
-        call = self._parked.get(state) if isinstance(state, str) else None
-        if call is None or not isinstance(responses, dict):
-            raise Refusal("call_malformed", "no call waits for this", "call again, without requestState")
-        name, arguments, _ = _read_call(request, _RESUMED)
-        if self._host.find(name) != call.key or arguments != call.arguments:
-            raise Refusal("call_malformed", "another call waits for this", "repeat the call as it was")
-        del self._parked[str(state)]
-        for key, (_, answered) in list(call.wanted.items()):
-            said = responses.get(key)
-            if not answered.done():
-                answered.set_result(said if isinstance(said, dict) else None)
+        call = Call(key, arguments, CallContext(protocol.own_meta(meta), self._teller(meta)))
+        can = meta.get(protocol.CAPABILITIES_KEY) if self._era is Era.ENVELOPE else self._capabilities
+        call.context.ask_client = self._asking.of(call, self._spoken, can)
         return call
 
     def _teller(self, meta: Json) -> Callable[[dict[str, Json]], None] | None:
@@ -415,7 +329,7 @@ class Session:
         """The client is gone: withdraw what is under way, and wait until all of it is recorded."""
         self._forget()
         self._send = _into_the_void
-        for context in (*self._calls.values(), *(call.context for call in self._parked.values())):
+        for context in (*self._calls.values(), *self._asking.waiting()):
             if context is not None:
                 context.withdrawn.set()
         for ended in self._listeners.values():
@@ -435,7 +349,7 @@ _INSTRUCTIONS: Final = (
 )
 
 
-def _read_call(request: Request, besides: frozenset[str] = frozenset()) -> tuple[str, Arguments, Json]:
+def _read_call(request: Request, besides: frozenset[str] = frozenset()) -> tuple[str, Arguments, dict[str, Json]]:
     params = request.params
     if unknown := sorted(params.keys() - _CALL_MEMBERS - besides):
         raise Refusal("call_malformed", f"unknown member {quote(unknown[0])} of a tool call")
@@ -447,36 +361,6 @@ def _read_call(request: Request, besides: frozenset[str] = frozenset()) -> tuple
     if not isinstance(meta, dict) or len(strict_json.canonical(protocol.own_meta(meta))) > MAX_META:
         raise Refusal("call_malformed", f"_meta must be an object of at most {MAX_META} bytes")
     return name, arguments, meta
-
-
-def _told_no(answer: Answer) -> dict[str, Json]:
-    """A refusal as a result, so that the agent's model reads it."""
-    return {
-        "content": [{"type": "text", "text": "\n".join(_sentences(answer))}],
-        "isError": True,
-        "_meta": _why(answer),
-    }
-
-
-def _sentences(answer: Answer) -> Iterator[str]:
-    decision, executed = answer.decision, answer.executed
-    if executed is not None:
-        yield f"IronCurtain: the call was allowed, but what came of it is unknown: {executed.reason}"
-        yield "Do not repeat it before you have looked whether it took effect."
-        return
-    yield f"IronCurtain: not allowed ({decision.code}): {decision.reason}"
-    if decision.help:
-        yield f"What you can do: {decision.help}"
-
-
-def _why(answer: Answer) -> dict[str, Json]:
-    decision = answer.decision
-    why: dict[str, Json] = {"decision": decision.outcome.word, "stage": decision.stage.value, "code": decision.code}
-    if decision.rule:
-        why["rule"] = decision.rule
-    if answer.executed is not None:
-        why["execution"] = answer.executed.status.value
-    return {"ironcurtain/decision": why}
 
 
 _METHODS: Final[dict[tuple[Era | None, str], Callable[[Session, Request], Awaitable[Any]]]] = {

@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ironcurtain import __version__
+
 ECHO = Path(__file__).with_name("echo.py")
 PEERS = Path(sys.prefix) / "peers"
 PAGE = Path(__file__).parent.parent / "docs" / "performance-gateway.md"
@@ -180,8 +182,6 @@ class SocketSession:
         self._path = path
 
     async def open(self) -> None:
-        from ironcurtain import __version__  # noqa: PLC0415
-
         self.reader, self.writer = await asyncio.open_unix_connection(self._path)
         hello = {"hello": "session", "version": __version__, "principal": {"agent": "bench"}}
         self.writer.write(json.dumps(hello).encode() + b"\n")

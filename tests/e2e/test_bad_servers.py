@@ -100,6 +100,13 @@ def test_a_server_that_breaks_costs_one_call(house: House, mode: str, code: str)
     assert good(agent)
 
 
+def test_a_long_answer_arrives_though_the_server_ended_right_after_it(house: House) -> None:
+    agent = Bad(house, "long", "last").agent()
+    assert agent.call("bad__echo", text="x")["structuredContent"]["numbers"][-1] == 299_999
+    (outcome,) = house.records(kind="outcome")
+    assert outcome["execution"]["status"] == "success"
+
+
 def test_a_server_that_never_speaks_is_waited_for_and_given_up(house: House) -> None:
     agent = house.agent()
     agent.ask("tools/list")

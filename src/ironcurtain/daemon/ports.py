@@ -52,6 +52,8 @@ class CallPorts:
         self._made: CanonicalCall | None = None
         self._counted: CanonicalCall | None = None
         """A call that loop detection counts as under way."""
+        self._came: dict[str, Json] = {}
+        """What a record says of what came back."""
         self._began = 0.0
 
     def resolve(self, effect: Resolve) -> Prepared | Decision:
@@ -108,8 +110,7 @@ class CallPorts:
         """The reservation stays used; what came back may be new."""
         self._no_longer_under_way()
         if self._made is not None:
-            came = result_fields(effect.executed.result or effect.executed.error).get("sha256", effect.executed.code)
-            self._runtime.loops.made(self._made, str(came))
+            self._runtime.loops.made(self._made, str(self._came.get("sha256", effect.executed.code)))
 
     # --- (9) ---
 
@@ -143,7 +144,10 @@ class CallPorts:
         if self._this.context.withdrawn.is_set():
             return Executed(Status.NOT_FORWARDED, code="withdrawn", reason="the client withdrew the call")
         self._made = call
-        return await server.call(call, runtime.pins[call.server, call.tool], self._this.context, self._asked_by_server)
+        pinned = runtime.pins[call.server, call.tool]
+        executed = await server.call(call, pinned, self._this.context, self._asked_by_server)
+        self._came = result_fields(executed.result or executed.error)
+        return executed
 
     async def _asked_by_server(self, method: str, params: dict[str, Json]) -> dict[str, Json] | None:
         """A server wants something of the client, in the middle of its call: only what the owner lets it ask for."""
@@ -166,7 +170,7 @@ class CallPorts:
         execution: dict[str, Json] = {
             "status": executed.status.value,
             "durationMs": int((time.monotonic() - self._began) * 1000),
-            **result_fields(executed.result or executed.error),
+            **self._came,
         }
         if executed.code:
             execution["code"] = executed.code

@@ -12,6 +12,7 @@ arguments; `touch` is the same, with a role. Modes:
     asks        asks its client for things                progress    reports progress, then answers
     modern      speaks the envelope era only              slow        takes half a second
     odd         answers with fields and contents of its own making
+    long        answers with megabytes                    last        ends after it has answered
 """
 
 from __future__ import annotations
@@ -96,6 +97,8 @@ class Hostile:
             odd = {"type": "hologram", "depth": 3, "n": 1.0, "big": 2**70}
             result |= {"content": [odd], "x-own": [1.50, {"A": 1, "a": 2}], "structuredContent": {"k": None}}
             result["_meta"] = {"own/key": "v", f"{META}serverInfo": {"name": "hostile", "version": "1"}}
+        if "long" in self._modes:
+            result["structuredContent"] = {"numbers": list(range(300_000))}
         if "fails" in self._modes:
             self._send({"id": id_, "error": {"code": -32050, "message": "I will not", "data": {"why": "no"}}})
         elif "repeats" in self._modes:
@@ -104,6 +107,8 @@ class Hostile:
             )
         else:
             self._send({"id": id_, "result": result})
+        if "last" in self._modes:
+            sys.exit(0)
         if "twice" in self._modes:
             self._send({"id": id_, "result": {"content": [{"type": "text", "text": "again"}]}})
             self._send({"id": 999_999, "result": {"content": []}})

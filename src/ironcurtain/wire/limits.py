@@ -22,7 +22,7 @@ MESSAGE: Final = Limits(
     size=4 * 1024 * 1024, depth=32, values=100_000
 )  # a call: a file's content fits, a flood does not
 ANSWER: Final = Limits(
-    size=32 * 1024 * 1024, depth=128, values=2_000_000
+    size=32 * 1024 * 1024, depth=128, values=500_000
 )  # what a server answers: a large file in base64
 ARTIFACT: Final = Limits(size=64 * 1024 * 1024, depth=160, values=20_000_000)  # a file of the owner's: 100,000 rules
 MAX_INTEGER: Final = 2**63 - 1  # what every server can hold exactly

@@ -31,6 +31,8 @@ MOST_PAGES: Final = 100  # of one list
 MOST_LISTED: Final = 2_000  # entries of one list; the largest real one seen has about two hundred
 MOST_UNASKED: Final = 10_000  # messages a second that nobody asked for
 MOST_ROUNDS: Final = 5  # that a server may ask for something before it answers one call
+MOST_UNREAD: Final = 2 * ANSWER.size  # bytes of long messages that wait to be read
+_LONG: Final = 256 * 1024  # bytes of a message that is read beside the loop: reading 32 MB of it takes seconds
 _HANDSHAKE: Final = 30.0  # seconds for a server to answer its first request; a cold `npx` takes ten
 
 
@@ -69,6 +71,8 @@ class Connection:
         self._can: dict[str, Json] = {name: {} for name in sorted(may_ask)}
         """What we say that a server can ask of us."""
         self._asking: set[asyncio.Task[None]] = set()
+        self._unread: dict[asyncio.Task[None], int] = {}
+        self._reader = asyncio.Lock()
         self._on_changed = on_changed
         self._on_end = on_end
         self._channel: Channel | None = None
@@ -225,20 +229,39 @@ class Connection:
 
     # --- What comes back. ---
 
-    def receive(self, line: bytes | None) -> None:
-        """A line from the server, or nothing for one that was too long."""
+    def receive(self, line: bytes | None) -> asyncio.Task[None] | None:
+        """A line from the server, or nothing for one that was too long. A task, where it takes a while to read."""
         if line is None:
             self.lost("it sent a message that is too large", kill=True)
-            return
-        if not line.strip():
-            return
-        if self._is_flooding():
+        elif self._is_flooding():
             self.lost("it floods us with messages that nobody asked for", kill=True)
-            return
-        try:
-            message = jsonrpc.message_from(strict_json.loads_foreign(line, ANSWER))
-        except Refusal as refusal:
-            self._unreadable(refusal, line)
+        elif len(line) > _LONG:
+            return self._receive_long(line)
+        elif line.strip():
+            self._take(line, _read(line))
+        return None
+
+    def _receive_long(self, line: bytes) -> asyncio.Task[None] | None:
+        if sum(self._unread.values()) + len(line) > MOST_UNREAD:
+            self.lost("it sends more than can be read", kill=True)
+            return None
+        task = asyncio.ensure_future(self._read_beside(line))
+        self._unread[task] = len(line)
+        task.add_done_callback(self._was_read)
+        return task
+
+    async def _read_beside(self, line: bytes) -> None:
+        async with self._reader:
+            self._take(line, await asyncio.to_thread(_read, line))
+
+    def _was_read(self, task: asyncio.Task[None]) -> None:
+        del self._unread[task]
+        if self._why is not None and not self._unread:
+            self._abandon()
+
+    def _take(self, line: bytes, message: jsonrpc.Message | Refusal) -> None:
+        if isinstance(message, Refusal):
+            self._unreadable(message, line)
             return
         try:
             match message:
@@ -318,12 +341,23 @@ class Connection:
         self._why = reason
         for task in self._asking:
             task.cancel()
-        for waiting in list(self._waiting.values()):
-            if not waiting.done.done():
-                waiting.done.set_exception(UpstreamError("upstream_gone", reason))
+        if kill or not self._unread:  # else the answer may be among what is being read
+            self._abandon()
         if kill and self._channel is not None:
             self._channel.kill(reason)
         self._on_end(reason)
+
+    def _abandon(self) -> None:
+        for waiting in list(self._waiting.values()):
+            if not waiting.done.done():
+                waiting.done.set_exception(UpstreamError("upstream_gone", self._why or ""))
+
+
+def _read(line: bytes) -> jsonrpc.Message | Refusal:
+    try:
+        return jsonrpc.message_from(strict_json.loads_foreign(line, ANSWER))
+    except Refusal as refusal:
+        return refusal
 
 
 async def _nobody(_: str, __: dict[str, Json]) -> None:

@@ -110,22 +110,23 @@ class HttpChannel:
             self._session = response.headers[_SESSION]
         if kind == _EVENTS and response.is_success:
             async for event in _events(response):
-                self._take(event)
+                await self._take(event)
         elif kind == "application/json":
-            self._take(b"".join([part async for part in _bounded(response)]))
+            await self._take(b"".join([part async for part in _bounded(response)]))
         elif not response.is_success:
             reason = f"it answered {response.status_code}"
             if response.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
                 reason += ": it wants other credentials"
             self._failed(id_, reason)
 
-    def _take(self, data: bytes) -> None:
+    async def _take(self, data: bytes) -> None:
         line = data.replace(b"\r", b" ").replace(b"\n", b" ")  # inside JSON strings there is neither
         if self._opening:
             with contextlib.suppress(ValueError, AttributeError, KeyError):
                 self._version = json.loads(line)["result"].get("protocolVersion")
                 self._opening = False
-        self._connection.receive(line)
+        if (reading := self._connection.receive(line)) is not None:
+            await reading
 
     def _headers(self, message: Mapping[str, Any]) -> dict[str, str]:
         headers = {_SESSION: self._session} if self._session else {}
@@ -149,7 +150,7 @@ class HttpChannel:
                     if not response.is_success:
                         return
                     async for event in _events(response):
-                        self._take(event)
+                        await self._take(event)
             await asyncio.sleep(_AGAIN)
 
     def kill(self, reason: str) -> None:

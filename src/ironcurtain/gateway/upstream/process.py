@@ -30,7 +30,7 @@ def environment(own: Mapping[str, str]) -> dict[str, str]:
 class ServerProcess(asyncio.SubprocessProtocol):
     """One run of a server. `on_line` gets every line (nothing for one too long), `on_end` the reason, once."""
 
-    def __init__(self, on_line: Callable[[bytes | None], None], on_end: Callable[[str], None]) -> None:
+    def __init__(self, on_line: Callable[[bytes | None], object], on_end: Callable[[str], None]) -> None:
         self._on_line = on_line
         self._on_end = on_end
         self._out = LineSplitter(ANSWER.size)
@@ -45,7 +45,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
         command: Sequence[str],
         own: Mapping[str, str],
         directory: Path,
-        on_line: Callable[[bytes | None], None],
+        on_line: Callable[[bytes | None], object],
         on_end: Callable[[str], None],
     ) -> ServerProcess:
         """Start a server. Raises `OSError` if that cannot be done."""

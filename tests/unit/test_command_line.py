@@ -793,17 +793,23 @@ def test_decisions_are_written_in_ascii_whatever_the_streams_are(env: dict[str, 
 
 
 @pytest.mark.parametrize("options", [[], ["-O"], ["-OO"]], ids=["plain", "-O", "-OO"])
-@pytest.mark.parametrize("env", [{}, {"LANG": "C"}, {"HOME": None}], ids=["usual", "LANG=C", "no HOME"])
+@pytest.mark.parametrize(
+    "env",
+    [{}, {"LANG": "C"}, {"HOME": None}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}],
+    ids=["usual", "LANG=C", "no HOME", "ASCII"],
+)
 def test_decisions_do_not_depend_on_the_environment(
     options: list[str], env: dict[str, str | None], place: Place
 ) -> None:
     directory = furnished(place)
     calls = [placed(place, request) for request in EXPLAINED.values()]
-    calls.append(read(place.root / "docs/été/日本"))
+    (place.root / "docs").mkdir()
+    (place.root / "docs/nach außen").symlink_to("/etc")
+    calls += [read(place.root / "docs/nach außen/passwd"), read(place.root / "docs/été/日本")]
     usual = run(place, "check", "--policy", directory, stdin=as_lines(*calls))
     program = [sys.executable, *options, "-m", "ironcurtain"]
     assert run(place, "check", "--policy", directory, stdin=as_lines(*calls), program=program, env=env) == usual
-    assert usual.lines[-1]["decision"] == "allow"
+    assert [line["decision"] for line in usual.lines[-2:]] == ["escalate", "allow"]
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=" ".join)

@@ -80,7 +80,7 @@ def start(home: str) -> None:
         raise FileNotFoundError(2, "there is no home; run: ironcurtain init")
     log = os.open(os.path.join(home, "daemon.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
     nothing = os.open(os.devnull, os.O_RDONLY)
-    command = [sys.executable, "-I", "-m", "ironcurtain", "daemon", "run"]
+    command = [sys.executable, "-I", "-X", "utf8", "-m", "ironcurtain", "daemon", "run"]
     os.posix_spawn(
         sys.executable,
         command,

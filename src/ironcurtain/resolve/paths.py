@@ -20,14 +20,11 @@ import stat
 import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.model.resolved import CanonicalPath, mint_path
 from ironcurtain.resolve.text import require_visible
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MAX_PATH_BYTES: Final = 4096  # PATH_MAX on Linux
 MAX_NAME_BYTES: Final = 255  # NAME_MAX
@@ -57,12 +54,16 @@ class Looks(Protocol):
         """As `os.readlink`."""
 
 
-@dataclass(frozen=True, slots=True)
 class SystemLooks:
-    """The real file system."""
+    """The real file system, its names in UTF-8 whatever this process's locale is: servers read them so."""
 
-    lstat: Callable[[str], os.stat_result] = os.lstat
-    readlink: Callable[[str], str] = os.readlink
+    def lstat(self, path: str) -> os.stat_result:
+        """As `os.lstat`."""
+        return os.lstat(path.encode())
+
+    def readlink(self, path: str) -> str:
+        """As `os.readlink`."""
+        return os.readlink(path.encode()).decode(errors="surrogateescape")  # noqa: PTH115 - bytes
 
 
 class Remembered:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import signal
 from collections import deque
 from typing import TYPE_CHECKING, Final
@@ -17,14 +18,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _INHERITED: Final = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER")
+_LOCALE: Final = ("LANG", "LC_ALL", "LC_CTYPE")
+_UTF_8: Final = re.compile(r"\.utf-?8$", re.IGNORECASE)
 _GRACE: Final = 2.0  # seconds to end after its input was closed, and again after being asked to
 _COMPLAINTS: Final = 200  # last lines of its standard error that are kept
 _UNSENT: Final = 64 * 1024 * 1024  # bytes a server may leave unread before it counts as hung
 
 
 def environment(own: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a server: what a program needs to run, and what is its own. Nothing else of ours."""
-    return {**{name: os.environ[name] for name in _INHERITED if name in os.environ}, **own}
+    """The environment of a server: what a program needs to run, and what is its own. Nothing else of ours.
+
+    A locale of another encoding is not handed on: the server would read other names than were decided on.
+    """
+    ours = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+    kept = {name: value for name, value in ours.items() if name not in _LOCALE or _UTF_8.search(value)}
+    return {**kept, **own}
 
 
 class ServerProcess(asyncio.SubprocessProtocol):

@@ -1,0 +1,111 @@
+"""The daemon in places where programs are not at their best: the same decisions, or a clear word."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ironcurtain.gateway.upstream.process import environment
+from tests.e2e.house import PROGRAM, Agent, House, code_of, eventually
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FEW = 64  # file descriptors
+ODD = "b\u00fccher \u2014 \u672c.txt"
+
+
+def few_descriptors() -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (FEW, FEW))
+
+
+@contextlib.contextmanager
+def daemon(house: House, options: list[str], env: dict[str, str | None], **more: Any) -> Iterator[None]:
+    environment = {name: value for name, value in {**house.environment, **env}.items() if value is not None}
+    command = [sys.executable, *options, "-I", "-m", "ironcurtain", "daemon", "run"]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more) as it:
+        try:
+            eventually(lambda: it.poll() is not None or answers(house))
+            assert house.status()["pid"] == it.pid
+            yield
+            assert house.status()["pid"] == it.pid
+            house.run("daemon", "stop")
+        finally:
+            it.kill()
+
+
+def answers(house: House) -> bool:
+    asked = [*PROGRAM, "daemon", "status"]
+    return subprocess.run(asked, env=house.environment, capture_output=True, check=False).returncode == 0
+
+
+def decided(agent: Agent, house: House) -> Iterator[Any]:
+    """What comes of a little of everything."""
+    yield "isError" not in agent.call(
+        "filesystem__write_file", path=str(house.sandbox / ODD), content="gr\u00fc\u00dfe"
+    )
+    yield (house.sandbox / ODD).read_text(encoding="utf-8") == "gr\u00fc\u00dfe"
+    yield listed(agent)
+    yield code_of(agent.call("filesystem__read_text_file", path=str(house.home / "servers.json")))
+    yield code_of(agent.call("filesystem__write_file", path=str(house.home / "config.toml"), content=""))
+    yield code_of(agent.call("filesystem__read_text_file", path=5))
+    yield agent.ask("tools/call", {"name": "filesystem__nothing", "arguments": {}})["error"]["data"]["code"]
+
+
+EXPECTED = [True, True, True, "path_protected", "path_protected", "arguments_invalid", "tool_unknown"]
+
+
+@pytest.mark.parametrize(
+    ("options", "env", "more"),
+    [
+        ([], {}, {}),
+        (["-O"], {}, {}),
+        (["-OO"], {}, {}),
+        (["-X", "utf8=0"], {"LANG": "C", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}, {}),
+        ([], {"HOME": None}, {}),
+        ([], {"PATH": None}, {}),
+        ([], {}, {"cwd": "/proc"}),
+        ([], {}, {"preexec_fn": few_descriptors}),
+    ],
+    ids=["usual", "-O", "-OO", "LANG=C", "no HOME", "no PATH", "read-only directory", "few descriptors"],
+)
+def test_the_same_decisions(house: House, options: list[str], env: dict[str, str | None], more: dict[str, Any]) -> None:
+    with daemon(house, options, env, **more):
+        assert list(decided(house.agent(), house)) == EXPECTED
+    house.run("audit", "verify")
+
+
+def test_more_clients_than_descriptors_cost_only_those_that_come_too_late(house: House) -> None:
+    with daemon(house, [], {}, preexec_fn=few_descriptors):
+        first = house.agent()
+        assert listed(first)
+        crowd = [
+            subprocess.Popen(
+                [*PROGRAM, "gateway"], env=house.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+            for _ in range(FEW + 16)
+        ]
+        assert listed(first)
+        for client in crowd:
+            client.communicate(timeout=60)
+        assert listed(first)
+        assert listed(eventually(house.agent))
+    house.run("audit", "verify")
+
+
+def listed(agent: Agent) -> bool:
+    return "isError" not in agent.call("filesystem__list_directory", path=".")
+
+
+@pytest.mark.parametrize(
+    ("locale", "kept"), [("de_DE.UTF-8", True), ("C.utf8", True), ("de_DE.ISO-8859-1", False), ("ja_JP", False)]
+)
+def test_a_server_reads_names_as_they_were_decided_on(locale: str, kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", locale)
+    assert environment({}).get("LC_ALL") == (locale if kept else None)
+    assert environment({"LC_ALL": "own"})["LC_ALL"] == "own"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ironcurtain.artifacts.config import read_config
+from ironcurtain.artifacts.home import default_home
 from ironcurtain.artifacts.policy import Loaded, Surroundings, load_policy
 from ironcurtain.engine.access import Access
 from ironcurtain.errors import Refusal, visible
@@ -17,15 +17,9 @@ if TYPE_CHECKING:
     import argparse
 
 
-def ironcurtain_home() -> Path:
-    """The home: `IRONCURTAIN_HOME`, or `.ironcurtain` in the user's own."""
-    named = os.environ.get("IRONCURTAIN_HOME")
-    return Path(named).absolute() if named else Path.home() / ".ironcurtain"
-
-
 def surroundings(config: str | None = None) -> Surroundings:
     """What is known of this machine, with the access layers in force."""
-    home = ironcurtain_home()
+    home = default_home()
     file = Path(config) if config else home / "config.toml"
     if config or file.is_file() or file.is_symlink():
         return Surroundings(home, time.time(), read_config(file).access, file)

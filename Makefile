@@ -37,8 +37,8 @@ $(VENV)/.bench: $(VENV)/.runtime lock/bench.txt
 	@$(PIP) install --require-hashes -r lock/bench.txt
 	@touch $@
 
-$(VENV)/.peers: $(VENV)/.runtime lock/peer-fastmcp.txt lock/peer-mcp-gateway.txt
-	@for peer in fastmcp mcp-gateway; do $(PYTHON) -m venv $(VENV)/peers/$$peer && \
+$(VENV)/.peers: $(VENV)/.runtime lock/peer-fastmcp.txt lock/peer-mcp-gateway.txt lock/peer-contextforge.txt
+	@for peer in fastmcp mcp-gateway contextforge; do $(PYTHON) -m venv $(VENV)/peers/$$peer && \
 		$(VENV)/peers/$$peer/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r lock/peer-$$peer.txt || exit 1; done
 	@touch $@
 

@@ -16,9 +16,13 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from benchmarks import contextforge
 from ironcurtain import __version__
+
+if TYPE_CHECKING:
+    from benchmarks.contextforge import Running
 
 ECHO = Path(__file__).with_name("echo.py")
 PEERS = Path(sys.prefix) / "peers"
@@ -91,9 +95,12 @@ class Client:
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
         )
+        self.open()
+
+    def open(self) -> None:
         self.ask("initialize", INITIALIZE)
         self.say({"jsonrpc": "2.0", "method": "notifications/initialized", "params": {}})
-        self.tools = self.ask("tools/list", {})["result"]["tools"]
+        self.ask("tools/list", {})
 
     def say(self, message: dict[str, Any]) -> None:
         assert self.process.stdin is not None
@@ -139,6 +146,29 @@ class Client:
         self.process.wait()
 
 
+class HttpClient(Client):
+    """The same over HTTP."""
+
+    def __init__(self, server: Running) -> None:
+        self.tool = contextforge.TOOL
+        self._next = 0
+        self._http = contextforge.Http(server.port, server.path, server.token)
+        self.open()
+
+    def say(self, message: dict[str, Any]) -> None:
+        self._http.say(message)
+
+    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        self._next += 1
+        answer = self._http.say({"jsonrpc": "2.0", "id": self._next, "method": method, "params": params})
+        if answer is None or answer.get("id") != self._next:
+            raise SystemExit(f"{self.tool}: {answer}")
+        return answer
+
+    def close(self) -> None:
+        self._http.close()
+
+
 def peers(directory: Path) -> dict[str, tuple[list[str], str]]:
     """How each is started, and what it calls the tool."""
     servers = {"echo": {"command": sys.executable, "args": [str(ECHO)]}}
@@ -160,14 +190,35 @@ def round_trips(house: House) -> tuple[dict[str, dict[str, float]], dict[str, li
     clients = {name: Client(command, tool) for name, (command, tool) in peers(house.root).items()}
     relay = [sys.executable, "-m", "ironcurtain", "gateway", "--agent", "bench"]
     clients["ironcurtain"] = Client(relay, "echo__echo", house.environment)
-    times: dict[str, list[float]] = {name: [] for name in clients}
-    for number in range(BLOCKS + 2):
-        for name, client in clients.items():
-            client.block(times[name] if number >= 2 else [])  # the first turns warm everybody up
+    trips = in_turns(clients, BLOCKS)
     rates = {name: [client.rate(window, 2_000) for window in WINDOWS] for name, client in clients.items()}
     for client in clients.values():
         client.close()
-    return {name: _spread(each) for name, each in times.items()}, rates
+    return trips, rates
+
+
+def in_turns(clients: dict[str, Client], blocks: int) -> dict[str, dict[str, float]]:
+    """Everybody's calls, a block at a time."""
+    times: dict[str, list[float]] = {name: [] for name in clients}
+    for number in range(blocks + 2):
+        for name, client in clients.items():
+            client.block(times[name] if number >= 2 else [])  # the first turns warm everybody up
+    return {name: _spread(each) for name, each in times.items()}
+
+
+def services(house: House) -> dict[str, dict[str, float]]:
+    """ContextForge by itself: it is a service with a database, and keeps the machine busy while it is up."""
+    python, server = PEERS / "contextforge" / "bin" / "python", [sys.executable, str(ECHO)]
+    found: dict[str, dict[str, float]] = {}
+    with contextforge.running(python, house.root / "stateless", server, keeps_sessions=False) as peer:
+        client = Client([str(python), "-m", "mcpgateway.wrapper"], contextforge.TOOL, peer.stdio)
+        found |= in_turns({"ContextForge, its stdio wrapper": client}, 2)
+        client.close()
+    with contextforge.running(python, house.root / "stateful", server, keeps_sessions=True) as peer:
+        client = HttpClient(peer)
+        found |= in_turns({"ContextForge, HTTP, one session kept": client}, 5)
+        client.close()
+    return found
 
 
 def _spread(times: list[float]) -> dict[str, float]:
@@ -249,6 +300,7 @@ def measured() -> dict[str, Any]:
         house.furnish()
         try:
             trips, piped = round_trips(house)
+            trips |= services(house)
             rates = {sessions: calls_a_second(house, sessions, 6_400) for sessions in (1, 8, 64)}
             start = start_of_a_client(house)
             pid = int(house.status()["pid"])
@@ -265,8 +317,8 @@ def measured() -> dict[str, Any]:
 _PREFACE = """\
 Written by `make bench`; figures are of one run on one machine, so read the ratios. Milliseconds. Every call through the
 gateway is decided, and recorded durably before and after; its peers decide and record nothing. Everybody takes turns of
-a hundred calls. `mcp-contextforge-gateway` is not here: it is a service with a database and accounts of its own, which
-have to be set up first."""
+a hundred calls, but for ContextForge, a service with a database, which has the machine for itself. It is not among the
+calls a second: its bridge to stdio servers gives answers to whichever client uses the same id."""
 
 
 def page(found: dict[str, Any]) -> str:

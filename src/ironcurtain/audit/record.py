@@ -22,11 +22,8 @@ def principal_fields(principal: Principal) -> dict[str, Json]:
 
 
 def request_fields(server: str, tool: str, arguments: Arguments, redactor: Redactor) -> dict[str, Json]:
-    """What was asked for, less secrets and bulk. If even that fails, a digest of it."""
-    try:
-        cleaned, taken = redactor.clean(arguments, "arguments")
-    except Exception as error:  # noqa: BLE001 - a record without arguments is better than none, or than a secret in it
-        return {"server": server, "tool": tool, "unredactable": type(error).__name__}
+    """What was asked for, less secrets and bulk."""
+    cleaned, taken = redactor.clean(arguments, "arguments")
     fields: dict[str, Json] = {"server": server, "tool": tool, "arguments": cleaned}
     if not taken:
         return fields

@@ -55,9 +55,12 @@ class Redactor:
         self._known = re.compile(known) if known else None
 
     def clean(self, value: Json, name: str = "") -> tuple[Json, list[Json]]:
-        """The value as a record may carry it, and what was taken out of it."""
+        """The value as a record may carry it, and what was taken out of it. If that fails, nothing of it is carried."""
         taken: list[Json] = []
-        return self._clean(value, name, name, taken), taken
+        try:
+            return self._clean(value, name, name, taken), taken
+        except Exception as error:  # noqa: BLE001 - a record with a gap is better than none, or than a secret in it
+            return f"[unredactable {type(error).__name__}]", [{"at": name, "kind": "unredactable"}]
 
     def text(self, text: str) -> str:
         """A message that may quote a secret, without it."""

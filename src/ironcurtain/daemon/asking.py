@@ -180,11 +180,12 @@ class Asking:
             None if wide else self._this.session, pattern,
         )  # fmt: skip
         self.recorded["grant"] = grant.id
+        shown, _ = runtime.redactor.clean([*pattern.shown()] if pattern else [])
         fields: dict[str, Json] = {
             **self._this.about(effect.prepared.call),
             "event": "grant",
             "grant": {"id": grant.id, "scope": answer.scope.value, "uses": uses, "seconds": seconds,
-                      "approver": answer.approver, "pattern": [*pattern.shown()] if pattern else []},
+                      "approver": answer.approver, "pattern": shown},
         }  # fmt: skip
         if unwritten := await self._this.record("event", fields):
             return unwritten

@@ -348,7 +348,7 @@ class Runtime:
             "call": self._next_id(),
             "session": session,
             "agent": principal_fields(principal),
-            "request": about,
+            "request": self.redactor.clean(about)[0],
             "evaluation": evaluation_fields(decision, self.redactor, None),
         }
         account, now = [Account(principal)], time.monotonic()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Protocol
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ironcurtain.mediation.effects import (
     Answer,
     AskHuman,
+    Executed,
     Forward,
     RecordIntent,
     RecordOutcome,
@@ -16,6 +19,7 @@ from ironcurtain.mediation.effects import (
     ReserveBudget,
     Resolve,
     SettleBudget,
+    Status,
     Unwritten,
 )
 from ironcurtain.mediation.pipeline import mediate
@@ -25,9 +29,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ironcurtain.mediation.approvals import Approval
-    from ironcurtain.mediation.effects import Effect, Executed, Prepared, Reserved
+    from ironcurtain.mediation.effects import Effect, Prepared, Reserved
     from ironcurtain.mediation.latch import Latch
     from ironcurtain.model.call import ToolCall
+
+_SEE: Final = "run: ironcurtain doctor"
+_FAULT: Final = Decision(Outcome.DENY, Stage.INTERNAL, "internal_error", "IronCurtain itself failed", help=_SEE)
+_NOT_YET: Final = Executed(Status.NOT_FORWARDED, code=_FAULT.code, reason=_FAULT.reason)
+_UNKNOWN: Final = Executed(Status.UNKNOWN, code=_FAULT.code, reason=_FAULT.reason)
 
 
 class Ports(Protocol):
@@ -48,24 +57,56 @@ async def drive(call: ToolCall, ports: Ports, latch: Latch, now: Callable[[], fl
     """Carry a call through the pipeline."""
     if latch.reason is not None:
         return Answer(_halted(latch.reason))
-    steps = mediate(call, now)
+    steps, way = mediate(call, now), _Way()
     try:
         effect = next(steps)
         while True:
-            effect = steps.send(await _perform(effect, ports))
+            way.enter(effect)
+            effect = steps.send(way.leave(effect, await _perform(effect, ports)))
     except StopIteration as end:
         answer: Answer = end.value
         return answer
     except asyncio.CancelledError:
         # Calls are withdrawn through the ports, not by cancelling. Who cancels here is stopping the whole process.
         raise
-    except Exception as error:  # noqa: BLE001 - a fault of ours: deny, record, latch
+    except Exception as error:  # noqa: BLE001 - a fault of ours: latch, record how far it came, and say so
         latch.fall(f"internal error: {error!r}")
-        decision = Decision(
-            Outcome.DENY, Stage.INTERNAL, "internal_error", "IronCurtain failed while deciding", help=_SEE
-        )
-        await ports.record_refusal(RecordRefusal(call, None, decision))
-        return Answer(decision)
+        with contextlib.suppress(Exception):  # the fault may be in recording; whoever asked is answered all the same
+            if way.intent is None:
+                await ports.record_refusal(RecordRefusal(call, None, _FAULT))
+            elif not way.closed:
+                await ports.record_outcome(RecordOutcome(way.executed))
+        return way.answer()
+
+
+@dataclass(slots=True)
+class _Way:
+    """How far a call has come: what a fault of ours must not hide."""
+
+    intent: Decision | None = None
+    """What was decided, once that is on record."""
+    executed: Executed = _NOT_YET
+    closed: bool = False
+    """Whether the outcome is on record."""
+
+    def enter(self, effect: Effect) -> None:
+        if isinstance(effect, Forward):
+            self.executed = _UNKNOWN
+
+    def leave(self, effect: Effect, answer: Any) -> Any:  # noqa: ANN401 - the pipeline knows what it asked for
+        match effect:
+            case RecordIntent() if answer is None:
+                self.intent = effect.decision
+            case Forward():
+                self.executed = answer
+            case RecordOutcome():
+                self.closed = answer is None
+        return answer
+
+    def answer(self) -> Answer:
+        if self.intent is None or self.executed.status is Status.NOT_FORWARDED:
+            return Answer(_FAULT)
+        return Answer(self.intent, self.executed if self.closed else _UNKNOWN)
 
 
 async def _perform(effect: Effect, ports: Ports) -> Any:  # noqa: ANN401 - the pipeline knows what it asked for
@@ -88,9 +129,6 @@ async def _perform(effect: Effect, ports: Ports) -> Any:  # noqa: ANN401 - the p
             return await ports.record_outcome(effect)
         case RecordRefusal():
             return await ports.record_refusal(effect)
-
-
-_SEE = "run: ironcurtain doctor"
 
 
 def _halted(reason: str) -> Decision:

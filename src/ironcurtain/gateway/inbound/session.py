@@ -140,6 +140,10 @@ class Session:
             result = await self._perform(request)
         except RpcError as error:
             self._fail(request.id, error)
+        except Exception as error:  # noqa: BLE001 - a fault of ours; whoever asked must not wait for ever
+            self._fail(
+                request.id, RpcError(jsonrpc.INTERNAL_ERROR, f"IronCurtain itself failed: {type(error).__name__}")
+            )
         else:
             if result is not None:
                 self._write(jsonrpc.result(request.id, result))

@@ -273,6 +273,15 @@ def test_the_first_bad_record_is_named(tmp_path: Path, how: str) -> None:
     assert report.problem.startswith("record 2 " if how != "repeated" else "record 3 ")
 
 
+def test_two_checkpoints_that_contradict_each_other_are_a_break(tmp_path: Path) -> None:
+    asyncio.run(fill(tmp_path, 5))
+    head = unseal(lines(tmp_path)[3])[1]
+    forged = Head(head.seq, "sha256:" + "1" * 64)
+    assert verify(tmp_path, [head, head]).problem is None
+    for checkpoints in ([head, forged], [forged, head]):
+        assert "not the one that was signed" in str(verify(tmp_path, checkpoints).problem)
+
+
 def test_an_end_that_is_missing_is_seen_by_the_checkpoints(tmp_path: Path) -> None:
     asyncio.run(fill(tmp_path, 5))
     file = day_files(tmp_path)[0]

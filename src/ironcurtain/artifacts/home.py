@@ -108,6 +108,8 @@ class Home:
             raise self._error("artifact_unsafe", f"it belongs to user {status.st_uid}", f"sudo chown $USER {self.root}")
         if status.st_mode & 0o077:
             raise self._error("artifact_unsafe", "others can look into it", f"chmod 700 {self.root}")
+        if self.audit.is_symlink():
+            raise self._error("artifact_unsafe", "its audit directory is a link", "put the directory itself there")
 
     def _error(self, code: str, problem: str, help_: str) -> ArtifactError:
         return ArtifactError(code, str(self.root), "", problem, help_)

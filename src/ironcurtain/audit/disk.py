@@ -15,6 +15,7 @@ class Disk:
 
     def open(self, path: Path) -> int:
         """Open a file for appending, its owner's alone; a new name is made durable too."""
+        _require_directory(path.parent)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
             return os.open(path, flags)
@@ -42,6 +43,7 @@ class Disk:
 
     def require_in_place(self, descriptor: int, path: Path) -> None:
         """The open file is still the one that its name leads to: not deleted, not behind a link, not replaced."""
+        _require_directory(path.parent)
         held, named = os.fstat(descriptor), os.lstat(path)
         if not stat.S_ISREG(named.st_mode) or (held.st_dev, held.st_ino) != (named.st_dev, named.st_ino):
             raise OSError(f"{path} is no longer the file that was being written")
@@ -49,3 +51,8 @@ class Disk:
     def close(self, descriptor: int) -> None:
         """Let go of a file."""
         os.close(descriptor)
+
+
+def _require_directory(directory: Path) -> None:
+    if not stat.S_ISDIR(os.lstat(directory).st_mode):
+        raise OSError(f"{directory} is no longer the directory that was being written to")

@@ -8,6 +8,7 @@ Rules kept here:
 3. Records go to the file of the day, never to an earlier day's than the one before: a clock that goes back changes
    nothing.
 4. At the start the chain is taken up where it ends. A torn end is set aside, not lost, and its size is recorded.
+5. A chain that is not as it was written is left as it is: nothing is added to it, so nothing can happen.
 """
 
 from __future__ import annotations
@@ -93,7 +94,9 @@ def _last_whole(data: bytes) -> tuple[int, Head]:
 class AuditStore:
     """The chain of a home, open for appending. One thread writes; `append` is for the event loop."""
 
-    def __init__(self, directory: Path, taken: Taken, clock: Clock, disk: Disk | None = None) -> None:
+    def __init__(
+        self, directory: Path, taken: Taken, clock: Clock, disk: Disk | None = None, halted: str | None = None
+    ) -> None:
         self._directory = directory
         self._clock = clock
         self._disk = disk or Disk()
@@ -102,7 +105,7 @@ class AuditStore:
         self._waiting: list[tuple[str, bytes, asyncio.Future[Head], Head]] = []
         self._wakes = threading.Condition()
         self._closing = False
-        self._cause: str | None = None
+        self._cause = halted
         self._thread = threading.Thread(target=self._work, name="audit", daemon=True)
         self._loop = asyncio.get_running_loop()
         self._thread.start()

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 from typing import TYPE_CHECKING, Any
 
+from ironcurtain.audit.chain import GENESIS, BadRecordError, opened
 from ironcurtain.audit.store import day_files
+from ironcurtain.audit.verify import signed_records
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
+
+    from ironcurtain.audit.chain import Head
 
 
 def unfinished(last_run: list[dict[str, Any]]) -> tuple[list[str], list[dict[str, Any]]]:
@@ -29,13 +34,24 @@ def unfinished(last_run: list[dict[str, Any]]) -> tuple[list[str], list[dict[str
     return list(intents), list(questions.values())
 
 
-def records_of_last_run(directory: Path) -> list[dict[str, Any]]:
-    """The records since the last start, over as many days as it lasted."""
+def last_run(directory: Path, checkpoints: Collection[Head]) -> list[dict[str, Any]]:
+    """The records since the last start. Raises `BrokenChainError` if they, or a checkpoint, are not as written."""
+    start = _last_start(directory)
+    before = max((head for head in checkpoints if head.seq < start), key=lambda head: head.seq, default=GENESIS)
     found: list[dict[str, Any]] = []
-    for file in reversed(day_files(directory)):
-        records = [json.loads(line) for line in file.read_bytes().splitlines()]
-        starts = [index for index, record in enumerate(records) if record.get("event") == "start"]
-        found = [*(records[starts[-1] :] if starts else records), *found]
-        if starts:
-            break
+    for record in signed_records(directory, checkpoints, before, opened):
+        if record.get("event") == "start":
+            found = []
+        found.append(record)
     return found
+
+
+def _last_start(directory: Path) -> int:
+    """The number of the last record that says so. It only says where to begin: from there on all of it is verified."""
+    for file in reversed(day_files(directory)):
+        for line in reversed(file.read_bytes().splitlines()):
+            with contextlib.suppress(BadRecordError):
+                record, head = opened(line) if b'"event":"start"' in line else ({}, GENESIS)
+                if record.get("event") == "start":
+                    return head.seq
+    return 0

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ironcurtain.audit.chain import GENESIS, BadRecordError, Head, follow
+from ironcurtain.audit.chain import GENESIS, BadRecordError, Head, follow, opened, unseal
 from ironcurtain.audit.store import day_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from ironcurtain.model.call import Json
+    Read = Callable[[bytes], tuple[dict[str, Any], Head]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,6 @@ class Report:
     """What verification found. No problem, no complaint."""
 
     records: int
-    head: Head
     problem: str | None = None
     """The first bad record, with its place."""
     open_calls: tuple[str, ...] = ()
@@ -44,39 +44,73 @@ class BrokenChainError(Exception):
         self.seq = seq
 
 
-def records(directory: Path, head: Head | None = None) -> Iterator[tuple[Place, dict[str, Json], Head]]:
-    """Every record in order; raises `BrokenChainError` at the first that does not follow from the one before."""
-    head = head or Head(0, GENESIS)
-    for file in day_files(directory):
+def records(
+    directory: Path, after: Head = GENESIS, read: Read = unseal
+) -> Iterator[tuple[Place, dict[str, Any], Head]]:
+    """Every record after one, in order; raises `BrokenChainError` at the first that does not follow from the last."""
+    head, found = after, after == GENESIS
+    for file in _files_from(directory, after):
         with file.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 place = Place(file, number)
                 try:
                     if not line.endswith(b"\n"):
                         raise BadRecordError("it is torn: the line has no end")  # noqa: TRY301 - one place to complain
-                    record, head = follow(line[:-1], head)
+                    if not found:
+                        found = _is(line[:-1], after)
+                        continue
+                    record, head = follow(line[:-1], head, read)
                 except BadRecordError as error:
-                    raise BrokenChainError(place, head.seq + 1, str(error)) from None
+                    raise BrokenChainError(place, head.seq + found, str(error)) from None
                 yield place, record, head
+
+
+def _files_from(directory: Path, head: Head) -> list[Path]:
+    """The files of a chain, from the one on that holds a record."""
+    files = day_files(directory)
+    for index in range(len(files) - 1, 0, -1):
+        with files[index].open("rb") as lines, contextlib.suppress(BadRecordError):
+            if opened(lines.readline()[:-1])[1].seq <= head.seq:
+                return files[index:]
+    return files
+
+
+def _is(line: bytes, head: Head) -> bool:
+    """Whether a line is the record that was signed; it may be an earlier one."""
+    _, found = opened(line)
+    if found.seq >= head.seq and found != head:
+        raise BadRecordError("it is not the one that was signed")
+    return found == head
+
+
+def signed_records(
+    directory: Path, checkpoints: Iterable[Head], after: Head = GENESIS, read: Read = unseal
+) -> Iterator[dict[str, Any]]:
+    """As `records`; raises `BrokenChainError` also where a checkpoint after that one is not in the chain."""
+    signed: dict[int, set[Head]] = {}
+    for head in checkpoints:
+        if head.seq > after.seq:
+            signed.setdefault(head.seq, set()).add(head)
+    place, last = Place(directory, 0), after
+    for place, record, last in records(directory, after, read):
+        if signed.pop(last.seq, {last}) != {last}:
+            raise BrokenChainError(place, last.seq, "it is not the one that was signed")
+        yield record
+    if signed:
+        raise BrokenChainError(place, last.seq + 1, f"its end is missing: record {max(signed)} was signed")
 
 
 def verify(directory: Path, checkpoints: Iterable[Head] = ()) -> Report:
     """Verify the chain in a directory, and that every checkpoint is in it."""
-    signed = {head.seq: head for head in checkpoints}
-    count, last, unfinished = 0, Head(), dict[str, None]()
+    count, unfinished = 0, dict[str, None]()
     try:
-        for _, record, last in records(directory):
+        for record in signed_records(directory, checkpoints):
             count += 1
             call = str(record.get("call"))
             if record["kind"] == "intent":
                 unfinished[call] = None
             elif record["kind"] == "outcome":
                 unfinished.pop(call, None)
-            if last.seq in signed and signed.pop(last.seq) != last:
-                return Report(count, last, f"record {last.seq} is not the one that was signed")
     except BrokenChainError as error:
-        return Report(count, last, str(error), tuple(unfinished))
-    if signed:
-        missing = f"the log ends with record {last.seq}, but record {max(signed)} was signed: its end is missing"
-        return Report(count, last, missing, tuple(unfinished))
-    return Report(count, last, None, tuple(unfinished))
+        return Report(count, str(error), tuple(unfinished))
+    return Report(count, None, tuple(unfinished))

@@ -14,8 +14,8 @@ from ironcurtain.artifacts.servers import read_servers
 from ironcurtain.cli.client import tell_to_look
 from ironcurtain.cli.init import furnish
 from ironcurtain.cli.main import DONE, NO
-from ironcurtain.cli.servers import agreed, look_at
-from ironcurtain.cli.show import console, table
+from ironcurtain.cli.servers import look_at
+from ironcurtain.cli.show import agreed, console, table
 from ironcurtain.errors import Refusal, visible
 
 if TYPE_CHECKING:

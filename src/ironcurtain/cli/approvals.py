@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ironcurtain.artifacts.home import Home, default_home
 from ironcurtain.cli.client import Client
 from ironcurtain.cli.main import DONE, NO
-from ironcurtain.cli.servers import agreed
-from ironcurtain.cli.show import console, table
+from ironcurtain.cli.show import agreed, console, table
 from ironcurtain.errors import Refusal, visible
 
 if TYPE_CHECKING:

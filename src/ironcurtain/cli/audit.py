@@ -18,7 +18,8 @@ from ironcurtain.audit.verify import BrokenChainError, records
 from ironcurtain.audit.verify import verify as verify_chain
 from ironcurtain.cli.loading import surroundings
 from ironcurtain.cli.main import DONE, NO
-from ironcurtain.cli.show import console, table
+from ironcurtain.cli.show import agreed, console, table
+from ironcurtain.daemon.lock import HomeLock
 from ironcurtain.errors import Refusal, visible
 from ironcurtain.mediation.decide import decide_call
 from ironcurtain.model.call import Principal, ToolCall
@@ -50,6 +51,30 @@ def verify(arguments: argparse.Namespace) -> int:
     if report.open_calls:
         print(f"{len(report.open_calls)} calls have an intent and no outcome: under way, or cut off")
     return NO if problems else DONE
+
+
+def set_aside(arguments: argparse.Namespace) -> int:
+    """Move a broken log out of the way, whole, so that a new one can begin."""
+    home = _home()
+    signed, complaints = read_checkpoints(home.checkpoints, Signer.of(home.key).public)
+    problem = verify_chain(home.audit, signed).problem or (complaints[0] if complaints else None)
+    if problem is None:
+        raise Refusal("audit_whole", "the log is unbroken", "there is nothing to set aside")
+    print(f"BROKEN: {visible(problem)}")
+    if not agreed("set it aside and begin a new one; what was used of budgets is forgotten", yes=arguments.yes):
+        return NO
+    lock = HomeLock(home.lock)
+    lock.take()
+    try:
+        aside = home.root / time.strftime("audit-set-aside-%Y%m%dT%H%M%SZ", time.gmtime())
+        aside.mkdir(mode=0o700)
+        home.audit.rename(aside / home.audit.name)
+        if home.checkpoints.exists():
+            home.checkpoints.rename(aside / home.checkpoints.name)
+    finally:
+        lock.release()
+    print(f"kept in {aside}; the next start begins a new log")
+    return DONE
 
 
 def tail(arguments: argparse.Namespace) -> int:

@@ -148,7 +148,7 @@ def _audit(home: Home) -> Iterator[Finding]:
     report = verify(home.audit, signed)
     problem = report.problem or (complaints[0] if complaints else None)
     if problem:
-        yield Finding("audit", "bad", str(problem), "ironcurtain audit verify")
+        yield Finding("audit", "bad", str(problem), "ironcurtain audit verify, then: ironcurtain audit set-aside")
     else:
         yield Finding("audit", "ok", f"{report.records} records, unbroken")
 

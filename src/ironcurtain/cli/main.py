@@ -277,6 +277,12 @@ def _audit(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "Names the first record that is not as it was written, and compares with the signed checkpoints. Ends with 1 if"
         " something is wrong.",
     )  # fmt: skip
+    aside = _verb(
+        steps, "set-aside", "audit:set_aside", "begin a new log after one that is broken",
+        "Moves a log that is not as it was written, and its checkpoints, into a directory of their own. Nothing is"
+        " deleted. Stop the daemon first.",
+    )  # fmt: skip
+    aside.add_argument("--yes", action="store_true", help="do not ask")
     export = _verb(steps, "export", "audit:export", "all records, for other programs", "To standard output.")
     export.add_argument("--format", choices=("jsonl", "csv"), default="jsonl")
     replay = _verb(

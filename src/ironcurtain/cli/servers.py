@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import difflib
 import json
-import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ from ironcurtain.artifacts.state import Approved, approve_server, approved_serve
 from ironcurtain.cli.client import tell_to_look
 from ironcurtain.cli.loading import surroundings
 from ironcurtain.cli.main import DONE
-from ironcurtain.cli.show import console, table
+from ironcurtain.cli.show import agreed, console, table
 from ironcurtain.errors import Refusal, visible
 from ironcurtain.gateway.scan import scan
 from ironcurtain.gateway.upstream.server import Server
@@ -206,15 +205,6 @@ def _is_described(before: dict[str, Json] | None) -> bool:
 
 def _pin(before: dict[str, Json] | None) -> Json:
     return before["pin"] if before else None
-
-
-def agreed(what: str, *, yes: bool) -> bool:
-    """Ask, unless that has been answered on the command line."""
-    if yes:
-        return True
-    if not sys.stdin.isatty():
-        raise Refusal("usage", "nobody is there to ask", "add --yes")
-    return input(f"{what}? [y/N] ").strip().lower() in ("y", "yes")
 
 
 def _listed(spec: ServerSpec, credentials: Credentials, home: Home) -> Server:

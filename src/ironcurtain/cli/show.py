@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ironcurtain.errors import Refusal
+
 if TYPE_CHECKING:
     from ironcurtain.model.decision import Outcome
 
@@ -23,6 +25,15 @@ def console() -> Console:
         reconfigure(errors="backslashreplace")
     width = None if sys.stdout.isatty() else _PLAIN_WIDTH
     return Console(highlight=False, soft_wrap=True, markup=False, emoji=False, width=width)
+
+
+def agreed(what: str, *, yes: bool) -> bool:
+    """Ask, unless that has been answered on the command line."""
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise Refusal("usage", "nobody is there to ask", "add --yes")
+    return input(f"{what}? [y/N] ").strip().lower() in ("y", "yes")
 
 
 def outcome(value: Outcome) -> Text:

@@ -12,7 +12,7 @@ import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from ironcurtain.artifacts.active import load_active
 from ironcurtain.artifacts.annotations import pin_of
@@ -21,13 +21,14 @@ from ironcurtain.artifacts.home import Home, constitution_hash, default_home
 from ironcurtain.artifacts.policy import FILES, POLICY, Surroundings
 from ironcurtain.artifacts.servers import read_credentials, read_servers
 from ironcurtain.artifacts.state import approved_servers, is_approved
-from ironcurtain.audit.chain import Head
+from ironcurtain.audit.chain import GENESIS
 from ironcurtain.audit.checkpoint import Signer, append_checkpoint, read_checkpoints
 from ironcurtain.audit.disk import Disk
 from ironcurtain.audit.record import evaluation_fields, principal_fields
 from ironcurtain.audit.redact import Redactor
 from ironcurtain.audit.store import AuditHaltedError, AuditStore, Clock, UnrecordableError, take_up
-from ironcurtain.audit.unfinished import records_of_last_run, unfinished
+from ironcurtain.audit.unfinished import last_run, unfinished
+from ironcurtain.audit.verify import BrokenChainError
 from ironcurtain.budget.ledger import Account, Ledger
 from ironcurtain.budget.loops import LoopWatch
 from ironcurtain.daemon.lock import HomeLock
@@ -118,7 +119,7 @@ class Runtime:
         self._calls = 0
         self._run = os.urandom(4).hex()
         self._watching: asyncio.Task[None] | None = None
-        self._checkpointed = Head()
+        self._checkpointed = GENESIS
         self.audit: AuditStore
         self.redactor: Redactor
         self.loaded: Loaded
@@ -220,7 +221,7 @@ class Runtime:
         if servers.changed([home.servers, home.credentials, home.root / "state.db"]):
             await self._load_servers()
         self._look_at_constitution()
-        if self.audit.head.seq - self._checkpointed.seq >= _CHECKPOINT_EVERY:
+        if not self.audit.halted and self.audit.head.seq - self._checkpointed.seq >= _CHECKPOINT_EVERY:
             self._checkpoint()
 
     # --- Audit. ---
@@ -228,26 +229,30 @@ class Runtime:
     async def _open_audit(self) -> None:
         taken = take_up(self.home.audit)
         signed, complaints = read_checkpoints(self.home.checkpoints, self._signer.public)
-        self.audit = AuditStore(self.home.audit, taken, Clock(time.time, time.monotonic), self._disk)
-        last = max(signed, key=lambda head: head.seq, default=Head())
-        self._checkpointed = last
-        if last.seq > taken.head.seq or (last.seq == taken.head.seq and last != taken.head) or complaints:
-            ends = f"it ends with record {taken.head.seq}, {last.seq} was signed"
-            self.latch.fall(f"the audit log does not fit its checkpoints: {ends}")
-        await self._close_what_was_cut_off()
+        self._checkpointed = max(signed, key=lambda head: head.seq, default=GENESIS)
+        broken, before = complaints[0] if complaints else None, []
+        try:
+            before = last_run(self.home.audit, signed)
+        except BrokenChainError as error:
+            broken = str(error)
+        halted = f"the audit log is not as it was written: {broken}; run: ironcurtain audit verify" if broken else None
+        self.audit = AuditStore(self.home.audit, taken, Clock(time.time, time.monotonic), self._disk, halted)
+        if halted:
+            self.latch.fall(halted)
+            return
+        await self._close_what_was_cut_off(before)
         started: dict[str, Json] = {"pid": os.getpid(), "run": self._run, "policy": self.loaded.digest}
         await self._event("start", {**started, "budgets": self.ledger.snapshot()})
         if taken.torn:
             await self._event("torn", {"bytes": taken.torn})
 
-    async def _close_what_was_cut_off(self) -> None:
+    async def _close_what_was_cut_off(self, before: list[dict[str, Any]]) -> None:
         """The last run may have died in the middle: nobody knows what came of its calls, and its questions are over."""
-        last_run = records_of_last_run(self.home.audit)
         try:
-            self.ledger.fold(last_run, time.monotonic())
+            self.ledger.fold(before, time.monotonic())
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             self.latch.fall(f"the record does not say what was used of the budgets: {error!r}")
-        calls, questions = unfinished(last_run)
+        calls, questions = unfinished(before)
         lost: dict[str, Json] = {"status": "unknown", "code": "cut_off", "reason": "the daemon ended before it knew"}
         for call in calls:
             await self.audit.append("outcome", {"call": call, "execution": lost})

@@ -37,6 +37,11 @@ class FaultyDisk(Disk):
             raise
         super().write(descriptor, data)
 
+    def sync_directory(self, directory: Path) -> None:
+        """As the real one, unless it is its turn to fail."""
+        self._turn()
+        super().sync_directory(directory)
+
     def sync(self, descriptor: int) -> None:
         """As the real one, unless it is its turn to fail."""
         self._turn()

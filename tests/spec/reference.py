@@ -727,7 +727,10 @@ def put(node: Any, position: Position, value: Any) -> None:
 def check_counts(
     world: World, server: str, values: list[Value], strays: tuple[str, ...], path_texts: list[str]
 ) -> None:
-    """More than 1,000 values of roles or stray strings, and paths of more than 16,384 steps in all, are refused."""
+    """More than 1,000 values or stray strings, too many characters of paths or strays, 16,384 steps: refused."""
+    characters = sum(min(len(without_blanks_before(text)), 4096) for text in strays)  # "4,096 of each count"
+    if sum(map(len, path_texts)) > 262_144 or characters > 65_536:
+        raise Refused("resolve", "value_count")
     if len(values) > MAX_VALUES or len(strays) > MAX_STRAYS:
         raise Refused("resolve", "value_count")
     starts = [starting_point(world, server, text) for text in path_texts if not is_empty(text)]

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from ironcurtain.engine.brackets import Bracketed
+
 CLIENT_CONFIGURATIONS: Final = (
     ".claude.json",
     ".claude/settings.json",
@@ -79,8 +81,6 @@ Fold = Callable[[str], str]
 
 # Names that mean something else to each process that opens them.
 _MAGIC: Final = re.compile(r"/proc/(?:[0-9]+|self|thread-self)(?:/|$)|/dev/(?:fd|stdin|stdout|stderr)(?:/|$)")
-# What a program may take for a choice of one character: `[abc]`, `[]x]`, `[[:alpha:]]`.
-_GROUP: Final = re.compile(r"(\[[!^]?(?:\]|\[[:=.].*?[:=.]\]|[^\]])(?:\[[:=.].*?[:=.]\]|[^\]])*\])")
 _MAGIC_NAMES: Final = tuple(("proc", name) for name in ("self", "thread-self")) + tuple(
     ("dev", name) for name in ("fd", "stdin", "stdout", "stderr")
 )
@@ -121,11 +121,14 @@ class _Names:
             return True
         return any(f"{before}/{after}" in self.double for before, after in pairwise(parts))
 
-    def may_meet(self, patterns: list[re.Pattern[str]]) -> bool:
+    def may_meet(self, parts: list[Bracketed]) -> bool:
+        if any(part.may_be(name) for part in parts for name in self.single):
+            return True
+        halves = [name.split("/") for name in self.double]
         return any(
-            _may_be(patterns[at : at + 1 + name.count("/")], name.split("/"))
-            for name in self.single | self.double
-            for at in range(len(patterns))
+            before.may_be(first) and after.may_be(second)
+            for first, second in halves
+            for before, after in pairwise(parts)
         )
 
 
@@ -181,43 +184,23 @@ class Protected:
 
     def _with_choices(self, path: str, plain: Standing) -> Standing:
         """The same where a program may take a group in brackets for any one character."""
-        patterns = [self._pattern(part) for part in path.split("/")[1:] if part]
-        covering = [p for p in self._inside if _may_be(patterns[: p.count("/")], p.split("/")[1:])]
-        magic = any(_may_be(patterns[:2], list(names)) for names in _MAGIC_NAMES)
+        parts = [Bracketed(part, self._fold) for part in path.split("/") if part]
+        covering = [p for p in self._inside if _may_be(parts[: p.count("/")], p.split("/")[1:])]
+        magic = any(_may_be(parts[:2], list(names)) for names in _MAGIC_NAMES)
+        process = _may_be(parts[:1], ["proc"]) and len(parts) > 1 and parts[1].may_be_number()
         return Standing(
-            magic=plain.magic or magic or (_may_be(patterns[:1], ["proc"]) and _may_be_number(path)),
-            covered=plain.covered or self._projects.may_meet(patterns) or self._is_inside(path, covering),
-            ancestor=plain.ancestor or any(_may_be(patterns, above.split("/")[1:]) for above in self._ancestors),
-            steering=plain.steering or self._steering.may_meet(patterns),
+            magic=plain.magic or magic or process,
+            covered=plain.covered or self._projects.may_meet(parts) or self._is_inside(path, covering),
+            ancestor=plain.ancestor or any(_may_be(parts, above.split("/")[1:]) for above in self._ancestors),
+            steering=plain.steering or self._steering.may_meet(parts),
             asking=plain.asking
-            or self._asking.may_meet(patterns)
-            or any(_may_be(patterns[-1:], [name]) for name in self._replaced),
-        )
-
-    def _pattern(self, part: str) -> re.Pattern[str]:
-        """What a name may be: each group itself or one character."""
-        pieces = _GROUP.split(part)
-        return re.compile(
-            "".join(
-                f"(?:{re.escape(self._fold(piece))}|.)" if _GROUP.fullmatch(piece) else re.escape(self._fold(piece))
-                for piece in pieces
-            ),
-            re.DOTALL,
+            or self._asking.may_meet(parts)
+            or any(_may_be(parts[-1:], [name]) for name in self._replaced),
         )
 
 
-def _may_be(patterns: list[re.Pattern[str]], names: list[str]) -> bool:
-    return len(patterns) == len(names) and all(map(_fits, patterns, names))
-
-
-def _fits(pattern: re.Pattern[str], name: str) -> bool:
-    return pattern.fullmatch(name) is not None
-
-
-def _may_be_number(path: str) -> bool:
-    """Whether the second name of a path is a number if its groups are digits."""
-    second = path.split("/")[2:3]
-    return bool(second) and re.fullmatch("[0-9]+", _GROUP.sub("0", second[0])) is not None
+def _may_be(parts: list[Bracketed], names: list[str]) -> bool:
+    return len(parts) == len(names) and all(map(Bracketed.may_be, parts, names))
 
 
 def _ways_to(path: str) -> list[str]:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from ironcurtain.resolve.paths import PathResolver
 
 MAX_STRAY: Final = 4096  # bytes; longer strings are compared by their letters alone, and only so far
+MAX_PATHS: Final = 262_144  # characters of all paths
+MAX_STRAYS: Final = 65_536  # characters of all of them
 MAX_ROLE_VALUES: Final = 1_000  # values of roles in one call, and stray strings
 _LOCATED: Final = (Category.PATH, Category.URL)
 _STRAY_STARTS: Final = ("/", ".", "~/")
@@ -91,6 +93,10 @@ class _Work:
     values: list[RoleValue] = field(default_factory=list)
     leaves: dict[str, list[Value]] = field(default_factory=dict)
     strays: list[Stray] = field(default_factory=list)
+    named: int = 0
+    """Characters of paths."""
+    looked_at: int = 0
+    """Characters of strays."""
     steps: Steps = field(default_factory=Steps)
     settled: bool = True
     """Every value is in the same form for each of its roles."""
@@ -219,6 +225,9 @@ class _Work:
             return self._parties(leaf, roles, text)
         if form is Category.PATH:
             one: Value = self.resolver.paths.resolve(text, self.base, self.steps)
+            self.named += len(text)
+            if self.named > MAX_PATHS:
+                raise Refusal("value_count", f"more than {MAX_PATHS} characters of paths", "ask for fewer at once")
         elif form is Category.URL:
             one = resolve_url(text, lookup)
         elif form is Category.PLACE:
@@ -259,8 +268,10 @@ class _Work:
             shown = "~/" + shown[len(own_home) :]
         if not shown.startswith(_STRAY_STARTS) and not _FILE_URL.match(shown):
             return
-        if len(self.strays) >= MAX_ROLE_VALUES:
-            raise Refusal("value_count", f"more than {MAX_ROLE_VALUES} strings that look like paths")
+        self.looked_at += min(len(shown), MAX_STRAY)
+        if len(self.strays) >= MAX_ROLE_VALUES or self.looked_at > MAX_STRAYS:
+            problem = f"more than {MAX_ROLE_VALUES} strings that look like paths, or {MAX_STRAYS} characters of them"
+            raise Refusal("value_count", problem, "ask for fewer at once")
         paths, base = self.resolver.paths, self.base or self.resolver.paths.home
         places: list[str] = []
         for reading in _readings(shown):

@@ -213,6 +213,23 @@ def test_what_changes_while_a_person_thinks_is_asked_again(house: House, documen
     assert code_of(agent.await_(call)["result"]) == "human_denied"
 
 
+def test_another_reason_to_ask_is_asked_about(house: House, documents: Any) -> None:
+    agent = house.agent("--agent", "coder")
+    report, secret = documents / "report.txt", house.owner / "secret.txt"
+    report.write_text("figures")
+    secret.write_text("hidden")
+    call = ask(agent, path=str(report))
+    (question,) = waiting(house)
+    assert question["alsoAsked"] == []
+    report.unlink()
+    report.hardlink_to(secret)
+    house.run("approvals", "approve", question["id"])
+    (again,) = eventually(lambda: [q for q in house.json("approvals") if q["id"] != question["id"]])
+    assert "other names" in str([again["reason"], again["alsoAsked"]])
+    house.run("approvals", "deny", again["id"])
+    assert code_of(agent.await_(call)["result"]) == "human_denied"
+
+
 def test_a_flood_of_questions_is_cut_off(house: House) -> None:
     agent = house.agent("--agent", "coder")
     calls = [ask(agent, path=str(house.owner / f"f{n}")) for n in range(60)]

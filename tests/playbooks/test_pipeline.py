@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ironcurtain.engine.evaluate import escalations
 from ironcurtain.mediation.approvals import Approval, digest_of
 from ironcurtain.mediation.decide import prepare
 from ironcurtain.mediation.effects import (
@@ -58,7 +59,12 @@ class Scene:
 
     def yes(self, call: ToolCall, **more: Any) -> Approval:
         prepared = self.prepared(call)
-        fields = {"digest": digest_of(prepared.call), "policy_digest": prepared.policy_digest, "expires": 60.0, **more}
+        fields: dict[str, Any] = {
+            "digest": digest_of(prepared.call),
+            "policy_digest": prepared.policy_digest,
+            "expires": 60.0,
+        }
+        fields |= {"asking": frozenset(escalations(prepared.call, prepared.policy, prepared.facts)), **more}
         return Approval(approver="ann", asked="q1", **fields)
 
 
@@ -135,7 +141,9 @@ def test_nobody_answering_is_a_no(scene: Scene) -> None:
     assert (book << ReleaseBudget >> None << RecordRefusal >> None).code == "approval_timeout"
 
 
-@pytest.mark.parametrize("flaw", [{"digest": "sha256:other"}, {"policy_digest": "sha256:older"}, {"expires": -1.0}])
+@pytest.mark.parametrize(
+    "flaw", [{"digest": "sha256:other"}, {"policy_digest": "sha256:older"}, {"expires": -1.0}, {"asking": frozenset()}]
+)
 def test_a_yes_to_something_else_is_none(scene: Scene, flaw: dict[str, Any]) -> None:
     ready = scene.prepared(scene.outside)
     book = Playbook(scene.outside) << Resolve >> ready << ReserveBudget >> Reserved(1) << AskHuman
@@ -154,8 +162,8 @@ def test_a_yes_to_something_else_is_none(scene: Scene, flaw: dict[str, Any]) -> 
 
 def test_a_yes_is_good_once(scene: Scene) -> None:
     approval = scene.yes(scene.outside)
-    assert approval.redeem(approval.digest, approval.policy_digest, 0)
-    assert not approval.redeem(approval.digest, approval.policy_digest, 0)
+    assert approval.redeem(approval.digest, approval.policy_digest, approval.asking, 0)
+    assert not approval.redeem(approval.digest, approval.policy_digest, approval.asking, 0)
 
 
 def test_a_yes_does_not_outlive_a_policy_that_says_no(scene: Scene) -> None:

@@ -162,3 +162,32 @@ def test_bounds_are_for_their_own_argument() -> None:
     assert not pattern.admits(
         call(("account", "from", "LANDLORD"), ("account", "to", "SAVINGS"), ("amount", "sum", 50))
     )
+
+
+MODES = call(("write-path", "target", path("/home/u/docs/a")), kind="file", note="n")
+
+
+@pytest.mark.parametrize(
+    ("made", "admitted"),
+    [
+        (call(("write-path", "target", path("/home/u/docs/b")), kind="file", note="other"), True),
+        (call(target="https://evil.example/x", kind="file", note="n"), False),
+        (call(("identifier", "target", "x"), kind="file", note="n"), False),
+        (call(("write-path", "target", path("/home/u/docs/b")), kind="url", note="n"), False),
+        (call(("write-path", "target", path("/home/u/docs/b")), note="n"), False),
+        (call(kind="file", note="only a note"), False),
+    ],
+    ids=["within", "its role is gone", "another role", "another mode", "no mode", "left out"],
+)
+def test_the_same_arguments_mean_the_same(made: CanonicalCall, admitted: bool) -> None:
+    pattern = pattern_for(MODES, lambda _: False, frozenset({"kind"}))
+    assert pattern is not None
+    assert pattern.shown() == ["target (write-path): anywhere in /home/u/docs", 'kind: "file"', "note: anything"]
+    assert pattern.admits(made) is admitted
+
+
+def test_up_to_is_exact() -> None:
+    pattern = built(call(("account", "to", "bob"), ("amount", "sum", 9007199254740995)))
+    assert pattern is not None
+    assert not pattern.admits(call(("account", "to", "bob"), ("amount", "sum", 9007199254740996)))
+    assert pattern.admits(call(("account", "to", "bob"), ("amount", "sum", 9007199254740995)))

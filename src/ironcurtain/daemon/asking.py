@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.budget.loops import LOOP
 from ironcurtain.errors import Refusal
-from ironcurtain.escalation.grants import Grant, may_widen, pattern_for
+from ironcurtain.escalation.grants import Grant, may_widen, pattern_for, selectors_of
 from ironcurtain.escalation.queue import Answer, Question, Scope
 from ironcurtain.escalation.shown import in_one_message, shown
 from ironcurtain.mediation.approvals import Approval
@@ -78,6 +78,7 @@ class Asking:
         patience = settings.patience_for(effect.decision.rule)
         said = self._this.context.meta.get("ironcurtain/reason")
         widens = may_widen(effect)
+        tool = effect.prepared.policy.tools[call.server, call.tool]
         besides = self._this.besides()
         return Question(
             id=secrets.token_hex(4),
@@ -87,7 +88,7 @@ class Asking:
             expires=math.inf if patience.waits else time.monotonic() + patience.seconds,
             answered=asyncio.get_running_loop().create_future(),
             widens=widens,
-            pattern=pattern_for(call, os.path.isdir) if widens else None,
+            pattern=pattern_for(call, os.path.isdir, selectors_of(tool)) if widens else None,
             agent_says=said if isinstance(said, str) else "",
             besides=besides,
             size=len(strict_json.canonical(call.arguments)) + len(strict_json.canonical(besides)),
@@ -204,7 +205,8 @@ class Asking:
 
 
 def _approval(effect: AskHuman, approver: str, asked: str) -> Approval:
-    return Approval(effect.digest, effect.prepared.policy_digest, approver, time.monotonic() + _GOOD_FOR, asked)
+    good_until = time.monotonic() + _GOOD_FOR
+    return Approval(effect.digest, effect.prepared.policy_digest, approver, good_until, asked, effect.asking)
 
 
 def _stamp(moment: float) -> str:

@@ -4,27 +4,31 @@ Rules kept here:
 
 1. A grant answers a question that would be asked. A call that is denied is never shown to it.
 2. It is for one principal, one tool, the rules that asked, and one policy. Another rule asks again.
-3. It is never wider than what the person saw: every argument of a later call, however deep, was there before, and is
-   within the bound that was shown for it, or was shown as free.
+3. It is never wider than what the person saw: the arguments of a later call, however deep, are the same ones with the
+   same roles, and each value is within the bound that was shown for it, or was shown as free. What selects between
+   meanings of other arguments stays as it was.
 4. It is counted, it ends by the machine's clock, and it ends with the process.
 """
 
 from __future__ import annotations
 
+import json
 import posixpath
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.engine.evaluate import escalations
 from ironcurtain.errors import Refusal
+from ironcurtain.model.policy import leaves_of as shapes_of
 from ironcurtain.model.resolved import CanonicalPath, CanonicalUrl, Opaque, Unknown
 from ironcurtain.model.roles import FETCH_URL, READ_PATH, WRITE_PATH, is_carried
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
     from ironcurtain.mediation.effects import AskHuman
     from ironcurtain.model.call import CanonicalCall, Json, RoleValue
+    from ironcurtain.model.policy import Tool
     from ironcurtain.model.resolved import Value
     from ironcurtain.model.roles import Role
 
@@ -50,7 +54,7 @@ class Bound:
         if self.kind == "origin":
             return isinstance(value, CanonicalUrl) and origin_of(value) == self.text
         if self.kind == "up to":
-            return not isinstance(value, bool) and isinstance(value, (int, float)) and 0 <= value <= float(self.text)
+            return not isinstance(value, bool) and isinstance(value, (int, float)) and 0 <= value <= Decimal(self.text)
         return not isinstance(value, (Unknown, Opaque)) and _typed(value) == self.text
 
     def __str__(self) -> str:
@@ -66,23 +70,41 @@ class Pattern:
     free: tuple[str, ...]
     """Arguments that may be anything, as long as nothing new comes with them."""
 
+    selected: Mapping[str, str] = field(default_factory=dict)
+    """Arguments that select between meanings of others, as they were."""
+
     def admits(self, call: CanonicalCall) -> bool:
         """Whether a call lies within what was shown."""
-        shown = {*self.free, *(bound.leaf for bound in self.bounds)}
-        return leaves_of(call.arguments) <= shown and all(self._admits(item) for item in call.values)
-
-    def _admits(self, item: RoleValue) -> bool:
-        if item.role == _CONTENT:
-            return item.leaf in self.free
-        mine = [bound for bound in self.bounds if (bound.leaf, bound.role) == (item.leaf, item.role)]
-        return any(bound.admits(item.value) for bound in mine)
+        bounded = {(bound.leaf, bound.role) for bound in self.bounds}
+        given = leaves_of(call.arguments) - set(self.free) - self.selected.keys()
+        if given != {leaf for leaf, _ in bounded} or _selected(call, self.selected) != self.selected:
+            return False
+        named = [item for item in call.values if item.role != _CONTENT]
+        if {(item.leaf, item.role) for item in named} != bounded:
+            return False
+        return all(item.leaf in self.free for item in call.values if item.role == _CONTENT) and all(
+            any(bound.admits(item.value) for bound in self.bounds if (bound.leaf, bound.role) == (item.leaf, item.role))
+            for item in named
+        )
 
     def shown(self) -> list[str]:
         """In words, all of it."""
-        return [*map(str, self.bounds), *(f"{name}: anything" for name in self.free)]
+        selected = (f"{name}: {text}" for name, text in self.selected.items())
+        return [*map(str, self.bounds), *selected, *(f"{name}: anything" for name in self.free)]
 
 
-def pattern_for(call: CanonicalCall, is_directory: Callable[[str], bool]) -> Pattern | None:
+def selectors_of(tool: Tool) -> frozenset[str]:
+    """The arguments that select what others mean."""
+    return frozenset(name for shape in shapes_of(tool.arguments) for mode in shape.modes for name, _ in mode.when)
+
+
+def _selected(call: CanonicalCall, names: Iterable[str]) -> dict[str, str]:
+    return {name: json.dumps(call.arguments.get(name), sort_keys=True) for name in sorted(names)}
+
+
+def pattern_for(
+    call: CanonicalCall, is_directory: Callable[[str], bool], selectors: frozenset[str] = frozenset()
+) -> Pattern | None:
     """What a person could say yes to besides exactly this call; nothing if there is nothing to build it from."""
     named = [item for item in call.values if item.role != _CONTENT]
     if not any(not is_carried(item.role) for item in named):
@@ -90,10 +112,10 @@ def pattern_for(call: CanonicalCall, is_directory: Callable[[str], bool]) -> Pat
     if any(isinstance(item.value, (Unknown, Opaque)) for item in named):
         return None
     bounds = tuple(dict.fromkeys(_bound(item, is_directory) for item in named))
-    free = tuple(sorted(leaves_of(call.arguments) - {item.leaf for item in named}))
+    free = tuple(sorted(leaves_of(call.arguments) - {item.leaf for item in named} - selectors))
     if not free and all(bound.kind == "exactly" for bound in bounds):
         return None
-    return Pattern(bounds, free)
+    return Pattern(bounds, free, _selected(call, selectors - {item.leaf for item in named}))
 
 
 def _bound(item: RoleValue, is_directory: Callable[[str], bool]) -> Bound:
@@ -165,9 +187,8 @@ def _subject(asked: AskHuman) -> object:
 
 def askers(asked: AskHuman) -> frozenset[tuple[str, str | None]]:
     """Everything that asks about a call: rules, invariants, a loop."""
-    prepared = asked.prepared
-    verdicts = escalations(prepared.call, prepared.policy, prepared.facts)
-    return frozenset(((asked.decision.code, asked.decision.rule), *((each.code, each.rule) for each in verdicts)))
+    verdicts = ((each.code, each.rule) for each in asked.asking)
+    return frozenset(((asked.decision.code, asked.decision.rule), *verdicts))
 
 
 class Grants:

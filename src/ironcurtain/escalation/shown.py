@@ -6,7 +6,6 @@ import json
 import math
 from typing import TYPE_CHECKING
 
-from ironcurtain.engine.evaluate import escalations
 from ironcurtain.errors import visible
 from ironcurtain.escalation.words import meaning
 
@@ -22,7 +21,6 @@ def shown(question: Question, group: str, now: float) -> dict[str, Json]:
     call = prepared.call
     means = meaning(call, prepared.policy.tools[call.server, call.tool])
     rule = next((rule for rule in prepared.policy.book.rules if rule.name == decision.rule), None)
-    others = escalations(call, prepared.policy, prepared.facts)
     principal = call.principal
     who: dict[str, Json] = {
         "agent": principal.agent, "provider": principal.provider, "group": principal.group, "member": principal.member,
@@ -46,7 +44,7 @@ def shown(question: Question, group: str, now: float) -> dict[str, Json]:
         "rule": decision.rule,
         "principle": rule.principle if rule else "",
         "description": rule.description if rule else "",
-        "alsoAsked": [verdict.reason for verdict in others if verdict.rule != decision.rule],
+        "alsoAsked": [*sorted(each.reason for each in effect.asking if each.reason != decision.reason)],
         "agentSays": question.agent_says,
         "widens": question.widens,
         "pattern": [*question.pattern.shown()] if question.pattern else [],

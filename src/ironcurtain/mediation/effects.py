@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ironcurtain.engine.policy import Facts, Policy
     from ironcurtain.mediation.approvals import Approval
     from ironcurtain.model.call import CanonicalCall, Json, ToolCall
-    from ironcurtain.model.decision import Decision
+    from ironcurtain.model.decision import Decision, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,8 @@ class AskHuman:
     prepared: Prepared
     digest: str
     decision: Decision
+    asking: frozenset[Verdict] = frozenset()
+    """Everything in the policy that asks, not only what decided."""
 
 
 @dataclass(frozen=True, slots=True)

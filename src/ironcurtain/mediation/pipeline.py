@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from ironcurtain.engine.evaluate import escalations
 from ironcurtain.mediation.approvals import digest_of
 from ironcurtain.mediation.decide import judge
 from ironcurtain.mediation.effects import (
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from ironcurtain.mediation.approvals import Approval
     from ironcurtain.mediation.effects import Effect
     from ironcurtain.model.call import ToolCall
+    from ironcurtain.model.decision import Verdict
 
     Steps = Generator[Effect, Any, Answer]
 
@@ -64,10 +66,10 @@ def mediate(call: ToolCall, now: Callable[[], float]) -> Steps:
         if isinstance(reserved, Decision):
             return (yield from _refuse(call, prepared, reserved))
         digest = digest_of(prepared.call)
-        question = _question(decision, reserved.pause)
-        if question is None or (approval and approval.redeem(digest, prepared.policy_digest, now())):
-            return (yield from _forward(call, _Decided(prepared, digest, decision, approval), reserved.token))
-        answer = yield AskHuman(prepared, digest, question)  # (9)
+        question, asking = _question(decision, reserved.pause), _asking(prepared, decision)
+        if question is None or (approval and approval.redeem(digest, prepared.policy_digest, asking, now())):
+            return (yield from _forward(call, _Decided(prepared, digest, decision, approval, asking), reserved.token))
+        answer = yield AskHuman(prepared, digest, question, asking)  # (9)
         yield ReleaseBudget(reserved.token)
         if isinstance(answer, Decision):
             return (yield from _refuse(call, prepared, answer))
@@ -82,6 +84,13 @@ def _question(decision: Decision, pause: Decision | None) -> Decision | None:
     return replace(pause, reason=f"{pause.reason}; and {decision.reason}") if pause else decision
 
 
+def _asking(prepared: Prepared, decision: Decision) -> frozenset[Verdict]:
+    """All reasons to ask."""
+    if decision.outcome is not Outcome.ESCALATE:
+        return frozenset()
+    return frozenset(escalations(prepared.call, prepared.policy, prepared.facts))
+
+
 @dataclass(frozen=True, slots=True)
 class _Decided:
     """What will be forwarded, and by whose leave."""
@@ -90,6 +99,7 @@ class _Decided:
     digest: str
     decision: Decision
     approval: Approval | None
+    asking: frozenset[Verdict]
 
 
 def _forward(call: ToolCall, decided: _Decided, token: int) -> Steps:
@@ -113,12 +123,13 @@ def _forward(call: ToolCall, decided: _Decided, token: int) -> Steps:
 
 
 def _still(decided: _Decided, again: Prepared | Decision) -> bool:
-    """Whether the call still means what was decided, under the same policy, and would be decided no more strictly."""
+    """Whether the call still means what was decided, under the same policy, with no new reason to ask or refuse."""
     if isinstance(again, Decision) or again.policy_digest != decided.prepared.policy_digest:
         return False
     if digest_of(again.call) != decided.digest:
         return False
-    return judge(again).outcome <= decided.decision.outcome
+    decision = judge(again)
+    return decision.outcome <= decided.decision.outcome and _asking(again, decision) <= decided.asking
 
 
 def _refuse(call: ToolCall, prepared: Prepared | None, decision: Decision) -> Steps:

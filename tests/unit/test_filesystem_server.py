@@ -5,11 +5,14 @@ from __future__ import annotations
 import base64
 import json
 import os
+import subprocess
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ironcurtain.servers import confined, filesystem
 from ironcurtain.servers.confined import Confined
 from ironcurtain.servers.filesystem import Filesystem, definitions
 
@@ -159,3 +162,69 @@ def test_what_is_no_file_is_not_read(box: Box) -> None:
     box.fails("read_text_file", path="pipe")
     box.fails("read_text_file", path=".")
     box.fails("write_file", path="pipe", content="x")
+
+
+# Whatever is asked, there is an answer, and the server goes on.
+
+
+def test_a_tree_that_is_too_deep_is_an_answer(box: Box) -> None:
+    path = box.inside
+    descriptor = os.open(path, os.O_RDONLY)
+    for _ in range(1_500):
+        os.mkdir("d", dir_fd=descriptor)
+        below = os.open("d", os.O_RDONLY, dir_fd=descriptor)
+        os.close(descriptor)
+        descriptor = below
+    os.close(descriptor)
+    for tool, arguments in (("directory_tree", {}), ("search_files", {"pattern": "x"})):
+        assert box.fails(tool, path=".", **arguments)
+
+
+def test_a_tree_that_is_too_large_is_an_answer(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filesystem, "MOST_VISITED", 20)
+    for number in range(15):
+        (box.inside / f"f{number}").write_text("")
+    assert "f14" in box("directory_tree", path=".")
+    assert "f14" in box("directory_tree", path=".")
+    (box.inside / "d").mkdir()
+    for number in range(15):
+        (box.inside / "d" / f"f{number}").write_text("")
+    assert "more than 20" in box.fails("directory_tree", path=".")
+    assert "more than 20" in box.fails("search_files", path=".", pattern="x")
+
+
+def test_files_that_are_too_large_are_an_answer(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confined, "MOST_READ", 100)
+    monkeypatch.setattr(filesystem, "MOST_READ", 100)
+    (box.inside / "large").write_text("x" * 101)
+    (box.inside / "fits").write_text("x" * 90)
+    assert "larger" in box.fails("read_text_file", path="large")
+    assert box("read_text_file", path="fits") == "x" * 90
+    assert "read fewer" in box.fails("read_multiple_files", paths=["fits", "fits"])
+
+
+def test_a_change_that_is_too_large_to_compare_is_shown_whole(box: Box) -> None:
+    old = "".join(f"{number % 7}\n" for number in range(3_000))
+    (box.inside / "a").write_text(f"first\n{old}last\n")
+    said = box("edit_file", path="a", edits=[{"oldText": old, "newText": old.replace("3", "4")}])
+    assert "@@ -5,2997 +5,2997 @@" in said
+    assert said.count("\n-") == 2_997 + 1
+    assert (box.inside / "a").read_text() == "first\n" + old.replace("3", "4") + "last\n"
+
+
+def test_edits_without_end_are_an_answer(box: Box) -> None:
+    (box.inside / "a").write_text("x" * 1_000_000)
+    assert "too many" in box.fails("edit_file", path="a", edits=[{"oldText": "y", "newText": ""}] * 2_000)
+
+
+def test_an_answer_that_nobody_could_take_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("\0" * 6_000_000)
+    call = {"name": "read_text_file", "arguments": {"path": "a"}}
+    lines = [{"id": 1, "method": "tools/call", "params": call}, {"id": 2, "method": "ping"}]
+    done = subprocess.run(
+        [sys.executable, "-I", "-m", "ironcurtain.servers.filesystem", str(tmp_path)],
+        input="".join(json.dumps(line) + "\n" for line in lines).encode(), capture_output=True, check=True, timeout=60,
+    )  # fmt: skip
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert "ask for less" in first["error"]["message"]
+    assert second["result"] == {}

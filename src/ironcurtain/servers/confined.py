@@ -8,12 +8,15 @@ links in it is brought into its plain form first; if somebody puts a link there 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+MOST_READ: Final = 64 * 1024 * 1024  # bytes of one file
 
 
 class OutsideError(Exception):
@@ -77,7 +80,10 @@ class Confined:
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise IsADirectoryError(21, "Is not a regular file", path)
-            return file.read()
+            data = file.read(MOST_READ + 1)
+        if len(data) > MOST_READ:
+            raise OSError(errno.EFBIG, f"Is larger than {MOST_READ // 2**20} MiB", path)
+        return data
 
     def write(self, path: str, data: bytes) -> None:
         """Put a file there, whole or not at all; an existing one is replaced and keeps its mode."""

@@ -18,13 +18,17 @@ import time
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from ironcurtain.servers.confined import Confined, OutsideError
+from ironcurtain.servers.confined import MOST_READ, Confined, OutsideError
 from ironcurtain.servers.stdio import serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Arguments = dict[str, Any]
+
+MOST_VISITED: Final = 100_000  # entries that one call looks at
+_MOST_SEARCHED: Final = 1_000_000_000  # characters of the file, for all edits together
+_MOST_COMPARED: Final = 250_000  # pairs of lines
 
 
 def definitions() -> list[dict[str, Any]]:
@@ -38,6 +42,7 @@ class Filesystem:
 
     def __init__(self, confined: Confined) -> None:
         self._files = confined
+        self._visited = 0
 
     def call(self, name: str, arguments: Arguments) -> dict[str, Any]:
         """One call; what goes wrong with a file is a result that says so."""
@@ -48,6 +53,8 @@ class Filesystem:
             made = tool(self, arguments)
         except (OSError, OutsideError, ValueError) as error:
             return {"content": [{"type": "text", "text": f"Error: {_said(error)}"}], "isError": True}
+        except (MemoryError, RecursionError):
+            return {"content": [{"type": "text", "text": "Error: that is too much, or too deep"}], "isError": True}
         if isinstance(made, list):
             return {"content": made, "structuredContent": {"content": made}}
         answer: dict[str, Any] = {"content": [{"type": "text", "text": made}]}
@@ -75,7 +82,13 @@ class Filesystem:
         return [{"type": "resource", "resource": {"uri": uri, "mimeType": kind, "blob": data}}]
 
     def _read_multiple_files(self, arguments: Arguments) -> str:
-        return "\n---\n".join(self._read_or_complain(path) for path in arguments["paths"])
+        found, size = [], 0
+        for path in arguments["paths"]:
+            found.append(self._read_or_complain(path))
+            size += len(found[-1])
+            if size > MOST_READ:
+                raise ValueError(f"these files have more than {MOST_READ // 2**20} MiB; read fewer at once")
+        return "\n---\n".join(found)
 
     def _read_or_complain(self, path: str) -> str:
         try:
@@ -90,6 +103,8 @@ class Filesystem:
     def _edit_file(self, arguments: Arguments) -> str:
         path = arguments["path"]
         before = self._files.read(path).decode("utf-8").replace("\r\n", "\n")
+        if len(before) * len(arguments["edits"]) > _MOST_SEARCHED:
+            raise ValueError("too many edits at once for a file of this size")
         after = before
         for edit in arguments["edits"]:
             old, new = edit["oldText"].replace("\r\n", "\n"), edit["newText"].replace("\r\n", "\n")
@@ -98,8 +113,7 @@ class Filesystem:
             after = after.replace(old, new, 1)
         if not arguments.get("dryRun"):
             self._files.write(path, after.encode())
-        lines = difflib.unified_diff(before.splitlines(True), after.splitlines(True), path, path)  # noqa: FBT003
-        return "```diff\n" + "".join(lines) + "```\n\n"
+        return "```diff\n" + _diff(before.splitlines(keepends=True), after.splitlines(keepends=True), path) + "```\n\n"
 
     def _create_directory(self, arguments: Arguments) -> str:
         with self._files.directory(arguments["path"], make=True):
@@ -121,11 +135,20 @@ class Filesystem:
         return "\n".join([*lines, "", total, f"Combined size: {_size(sum(status.st_size for status in plain))}"])
 
     def _directory_tree(self, arguments: Arguments) -> str:
+        self._visited = 0
         return json.dumps(self._tree(arguments["path"], "", arguments.get("excludePatterns", [])), indent=2)
+
+    def _visit(self, path: str) -> list[tuple[str, os.stat_result]]:
+        """The entries of a directory, while there is patience left for this call."""
+        entries = self._files.entries(path)
+        self._visited += len(entries)
+        if self._visited > MOST_VISITED:
+            raise ValueError(f"there are more than {MOST_VISITED} entries; begin further down")
+        return entries
 
     def _tree(self, path: str, below: str, excluded: list[str]) -> list[dict[str, Any]]:
         found = []
-        for name, status in self._files.entries(path):
+        for name, status in self._visit(path):
             relative = f"{below}{name}"
             if _matches_any(relative, excluded):
                 continue
@@ -136,13 +159,14 @@ class Filesystem:
         return found
 
     def _search_files(self, arguments: Arguments) -> str:
+        self._visited = 0
         start = self._files.place(arguments["path"])
         found = list(self._search(start, "", arguments["pattern"], arguments.get("excludePatterns", [])))
         return "\n".join(found) or "No matches found"
 
     def _search(self, path: str, below: str, pattern: str, excluded: list[str]) -> list[str]:
         found = []
-        for name, status in self._files.entries(path):
+        for name, status in self._visit(path):
             relative, whole = f"{below}{name}", os.path.join(path, name)
             if _matches_any(relative, excluded):
                 continue
@@ -200,6 +224,23 @@ _TOOLS: Final[dict[str, Callable[[Filesystem, Arguments], str | list[dict[str, A
     "delete_directory": Filesystem._delete_directory,
 }
 _WITHOUT_STRUCTURE: Final = ("delete_file", "delete_directory")
+
+
+def _diff(before: list[str], after: list[str], path: str) -> str:
+    """As `diff -u`. Where there is too much to compare, all that is between the first and the last change."""
+    lead = _alike(before, after)
+    tail = _alike(before[lead:][::-1], after[lead:][::-1])
+    old, new = before[lead : len(before) - tail], after[lead : len(after) - tail]
+    if len(old) * len(new) <= _MOST_COMPARED:
+        return "".join(difflib.unified_diff(before, after, path, path))
+    where = f"@@ -{lead + 1},{len(old)} +{lead + 1},{len(new)} @@\n"
+    return "".join([f"--- {path}\n+++ {path}\n", where, *(f"-{line}" for line in old), *(f"+{line}" for line in new)])
+
+
+def _alike(one: list[str], other: list[str]) -> int:
+    """How many lines are the same from the beginning."""
+    both = min(len(one), len(other))
+    return next((index for index in range(both) if one[index] != other[index]), both)
 
 
 def _said(error: Exception) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _HANDSHAKE: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 _ENVELOPE: Final = "2026-07-28"
+_MOST: Final = 24 * 1024 * 1024  # bytes of an answer; a longer one would cost the whole connection
 _RESERVED: Final = "io.modelcontextprotocol/"
 
 
@@ -22,7 +23,7 @@ def serve(name: str, tools: list[dict[str, Any]], call: Callable[[str, dict[str,
     for line in sys.stdin.buffer:
         try:
             message = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             _send({"id": None, "error": {"code": -32700, "message": "not JSON"}})
             continue
         if not isinstance(message, dict) or "id" not in message or "method" not in message:
@@ -67,5 +68,8 @@ def _answer(
 
 def _send(fields: dict[str, Any]) -> None:
     text = json.dumps({"jsonrpc": "2.0", **fields}, ensure_ascii=True)
+    if len(text) > _MOST:
+        error = {"code": -32603, "message": f"the answer would be larger than {_MOST // 2**20} MiB; ask for less"}
+        text = json.dumps({"jsonrpc": "2.0", "id": fields["id"], "error": error})
     sys.stdout.buffer.write(text.encode() + b"\n")
     sys.stdout.buffer.flush()

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
 MOST_TOOLS: Final = 2_000  # of one server; the largest real one seen has about two hundred
 _PATIENCE: Final = 12.0  # seconds that a call or a list waits for a server that is starting
-_FIRST_PAUSE: Final = 1.0  # seconds before a server that died is started again; doubled each time
+_FIRST_PAUSE: Final = 1.0  # seconds before a server that died is started again; doubled each time it did not get ready
 _LONGEST_PAUSE: Final = 60.0
-_SETTLED: Final = 120.0  # seconds after which a server that runs is forgiven its earlier deaths
 _BETWEEN_LISTS: Final = 1.0  # seconds, at least: a server that cries change is listed no more often
 
 
@@ -95,8 +94,7 @@ class Server:
         return self.state is State.READY
 
     async def _start(self) -> None:
-        began = time.monotonic()
-        connection = Connection(self._changed, lambda reason: self._ended(connection, reason, began), self._may_ask)
+        connection = Connection(self._changed, lambda reason: self._ended(connection, reason), self._may_ask)
         self._connection = connection
         try:
             self._channel = await self._open_channel(connection)
@@ -165,14 +163,15 @@ class Server:
             return
         self._on_listed(self)
 
-    def _ended(self, connection: Connection, reason: str, began: float) -> None:
+    def _ended(self, connection: Connection, reason: str) -> None:
         if connection is not self._connection:
             return
         self._connection = None
-        self._deaths = 1 if time.monotonic() - began > _SETTLED else self._deaths + 1
+        was_ready = self.state is State.READY
+        # One that got ready works; what ended it may be a call, for which nobody else should have to wait.
+        self._deaths = 1 if was_ready else self._deaths + 1
         pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (self._deaths - 1))
         self._not_before = time.monotonic() + pause
-        was_ready = self.state is State.READY
         self.state, self.problem, self.tools, self.pins = State.FAILED, reason, {}, {}
         if was_ready:
             self._on_listed(self)

@@ -221,6 +221,153 @@ def test_a_call_cut_off_by_a_kill_is_unknown_afterwards(house: House) -> None:
     house.run("audit", "verify")
 
 
+CLAIMS = """
+import json, sys
+NAMES = ("works", "fails", "errs", "misnames", "babbles")
+def say(id_, **fields):
+    print(json.dumps({"jsonrpc": "2.0", "id": id_, **fields}), flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    id_, method = message.get("id"), message["method"]
+    if method == "initialize":
+        say(id_, result={"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}})
+    elif method == "tools/list":
+        say(id_, result={"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in NAMES]})
+    elif method == "tools/call":
+        said = {"content": [{"type": "text", "text": "done"}]}
+        match message["params"]["name"]:
+            case "works":
+                say(id_, result=said)
+            case "fails":
+                say(id_, result={**said, "isError": True})
+            case "errs":
+                say(id_, error={"code": -32000, "message": "no"})
+            case "misnames":
+                for other in (id_ + 1, str(id_), -id_):
+                    say(other, result=said)
+            case "babbles":
+                sys.stdout.buffer.write(bytes(range(256)) * 16 + b"\\n")
+                sys.stdout.buffer.flush()
+"""
+
+
+def add(house: House, name: str, script: str, *arguments: object, **more: Any) -> None:
+    """Add a server, approved as it is started."""
+    path = house.owner / f"{name}.py"
+    path.write_text(script)
+    servers = house.home / "servers.json"
+    entries = json.loads(servers.read_text())["mcpServers"]
+    entries[name] = {"command": sys.executable, "args": ["-I", str(path), *map(str, arguments)], **more}
+    servers.write_text(json.dumps({"mcpServers": entries}))
+    house.approve()
+
+
+def allow(house: House, name: str) -> None:
+    """Approve a server's tools, and let a rule allow them."""
+    house.run("servers", "review", name, "--yes")
+    policy = house.home / "policy" / "compiled-policy.json"
+    rules = json.loads(policy.read_text())
+    rules["rules"].insert(0, {"name": f"{name}-may", "if": {"server": [name]}, "then": "allow"})
+    rules["version"] += 1
+    policy.write_text(json.dumps(rules))
+    house.run("policy", "verify", str(policy.parent))
+
+
+def test_what_a_server_claims_is_recorded_as_it_claims_it(house: House) -> None:
+    add(house, "claims", CLAIMS, timeout=2)
+    allow(house, "claims")
+    agent = house.agent()
+    agent.ask("tools/list")
+    answers = {}
+    for name in ("works", "fails", "errs", "misnames", "babbles"):
+        answers[name] = agent.ask("tools/call", {"name": f"claims__{name}", "arguments": {}})
+        assert good(agent)
+    assert answers["works"]["result"] == {"content": [{"type": "text", "text": "done"}]}
+    assert answers["fails"]["result"] == {**answers["works"]["result"], "isError": True}
+    assert answers["errs"]["error"] == {"code": -32000, "message": "no"}
+    for name in ("misnames", "babbles"):
+        assert "unknown" in text_of(answers[name]["result"])
+    tools = {
+        r["call"]: r["request"]["tool"] for r in house.records(kind="intent") if r["request"]["server"] == "claims"
+    }
+    outcomes = {tools[r["call"]]: r["execution"] for r in house.records(kind="outcome") if r["call"] in tools}
+    assert {name: (said["status"], said.get("code")) for name, said in outcomes.items()} == {
+        "works": ("success", None),
+        "fails": ("error", None),
+        "errs": ("error", "upstream_error"),
+        "misnames": ("unknown", "upstream_timeout"),
+        "babbles": ("unknown", "upstream_timeout"),
+    }
+
+
+LISTS = """
+import json, sys
+LOG, COUNT, SIZE, CRIES = sys.argv[1], *map(int, sys.argv[2:])
+def say(**fields):
+    print(json.dumps({"jsonrpc": "2.0", **fields}), flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "initialize":
+        say(id=message["id"], result={"protocolVersion": "2025-11-25", "capabilities": {"tools": {"listChanged": True}}, "serverInfo": {"name": "x", "version": "1"}})
+    elif message["method"] == "tools/list":
+        with open(LOG, "a") as log:
+            log.write("x")
+        tools = [{"name": f"t{n}", "description": "d" * (SIZE if n == 1 else 1), "inputSchema": {"type": "object"}} for n in range(COUNT)]
+        say(id=message["id"], result={"tools": tools})
+        for _ in range(CRIES):
+            say(method="notifications/tools/list_changed")
+    elif message["method"] == "tools/call":
+        say(id=message["id"], result={"content": []})
+"""
+
+
+def names_of(agent: Agent, server: str) -> list[str]:
+    return [t["name"] for t in agent.ask("tools/list")["result"]["tools"] if t["name"].startswith(f"{server}__")]
+
+
+def state_of(house: House, server: str) -> dict[str, Any]:
+    (found,) = [each for each in house.status()["servers"] if each["name"] == server]
+    return dict(found)
+
+
+def test_a_server_that_cries_change_is_listed_now_and_then(house: House) -> None:
+    log = house.owner / "lists.log"
+    add(house, "crier", LISTS, log, 2, 1, 3_000)
+    allow(house, "crier")
+    before, began = log.stat().st_size, time.monotonic()
+    agent = house.agent()
+    agent.ask("tools/list")
+    agent.heard.clear()
+    eventually(lambda: log.stat().st_size >= before + 3)
+    assert good(agent)
+    assert "isError" not in agent.call("crier__t0")
+    assert log.stat().st_size - before <= 2 + time.monotonic() - began, "at most once a second"
+    assert state_of(house, "crier")["state"] == "ready"
+    assert not [m for m in agent.heard if m["method"].endswith("list_changed")], "and nothing did change"
+
+
+def test_a_server_with_too_many_tools_is_not_used(house: House) -> None:
+    add(house, "many", LISTS, house.owner / "lists.log", 10_000, 1, 0)
+    agent = house.agent()
+    assert names_of(agent, "many") == []
+    assert len(names_of(agent, "filesystem")) == 16
+    assert (state_of(house, "many")["state"], state_of(house, "many")["tools"]) == ("failed", 0)
+    assert "more than 2000" in state_of(house, "many")["problem"]
+    assert "more than 2000" in house.run("servers", "review", "many", "--yes", code=2)
+    assert good(agent)
+
+
+def test_a_tool_described_at_great_length_is_the_only_one_missing(house: House) -> None:
+    add(house, "wordy", LISTS, house.owner / "lists.log", 3, 1 << 20, 0)
+    allow(house, "wordy")
+    agent = house.agent()
+    assert names_of(agent, "wordy") == ["wordy__t0", "wordy__t2"]
+    assert "isError" not in agent.call("wordy__t0")
+    refused = agent.ask("tools/call", {"name": "wordy__t1", "arguments": {}})
+    assert refused["error"]["data"]["code"] == "tool_unknown"
+    assert good(agent)
+
+
 # What one peer does to everybody else.
 
 

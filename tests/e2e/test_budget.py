@@ -72,6 +72,22 @@ def test_an_agent_that_is_refused_too_often_is_stopped(house: House) -> None:
     assert code_of(agent.call(WRITE, path="a", content="x")) == "budget_exhausted"
 
 
+def test_what_is_not_even_a_call_counts_as_refused(house: House) -> None:
+    house.configure("[budget.session]\nrefusals = 5\n")
+    agent = house.agent("--agent", "coder")
+    for line, id_ in ((b"{", None), (b'{"jsonrpc":"2.0","id":99,"method":"tools/call","method":"ping"}', 99)):
+        agent.send(line)
+        assert "error" in agent.await_(id_)
+    for name in ("filesystem__nothing", "nowhere__read_file"):
+        assert agent.ask("tools/call", {"name": name, "arguments": {}})["error"]["data"]["code"] == "tool_unknown"
+    assert "isError" not in agent.call(WRITE, path="a", content="x"), "four are not five"
+    agent.send(b"[]")
+    assert "error" in agent.await_(None)
+    assert "at most 5 refusals" in text_of(agent.call(WRITE, path="b", content="x"))
+    assert not (house.sandbox / "b").exists()
+    assert "isError" not in house.agent("--agent", "other").call(WRITE, path="b", content="x")
+
+
 def test_a_loop_stops_and_asks(house: House) -> None:
     (house.sandbox / "note").write_text("same")
     agent = house.agent("--agent", "coder")

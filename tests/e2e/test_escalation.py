@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import select
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ironcurtain.daemon.control import _METHODS
 from tests.e2e.house import PROGRAM, Agent, House, code_of, eventually, text_of
 
 READ = "filesystem__read_text_file"
@@ -403,3 +405,103 @@ def test_the_limits_of_a_grant_are_the_ones_that_are_shown(house: House, documen
     said = house.run("approvals", "approve", question["id"], "--wider", "--yes")
     assert "at most 7 times, for 10 minutes" in said
     assert eventually(lambda: house.json("approvals", "grants"))[0]["left"] == 7
+
+
+CONTROL: dict[str, dict[str, Any]] = {
+    "status": {},
+    "stop": {},
+    "reload": {},
+    "questions": {},
+    "watch": {},
+    "grants": {},
+    "revoke": {"grant": "g1"},
+    "budget": {},
+    "budget/reset": {},
+    "prompts/list": {},
+    "resources/read": {"uri": "file:///etc/hostname"},
+}
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_an_agent_cannot_answer_for_the_person(house: House, documents: Any, era: str) -> None:
+    agent = house.agent("--agent", "coder", era=era)
+    agent.ask("tools/list")
+    call = ask(agent, path=str(documents / "a.txt"))
+    (question,) = waiting(house)
+    pid = house.status()["pid"]
+    methods = {**CONTROL, "answer": {"question": question["id"], "approved": True}}
+    assert methods.keys() >= _METHODS.keys(), "every method of the owner's is tried"
+    for introduced in (False, True):
+        if introduced:
+            agent.send(b'{"hello":"control"}')
+            assert agent.await_(None)["error"]["data"]["code"] == "rpc_malformed"
+        for method, params in methods.items():
+            assert agent.ask(method, params)["error"]["code"] == -32601, method
+            named = agent.ask("tools/call", {"name": method, "arguments": params})
+            assert named["error"]["data"]["code"] == "tool_unknown", method
+    assert [each["id"] for each in house.json("approvals")] == [question["id"]]
+    assert house.status()["pid"] == pid
+    assert not house.records(kind="intent")
+    house.run("approvals", "approve", question["id"])
+    assert "isError" not in agent.await_(call)["result"], "the person still can"
+
+
+def test_a_yes_does_not_outlive_the_policy_it_was_asked_under(house: House) -> None:
+    private = house.owner / "private"
+    private.mkdir()
+    (private / "diary").write_text("dear diary")
+    agent = house.agent("--agent", "coder")
+    call = ask(agent, path=str(private / "diary"))
+    (question,) = waiting(house)
+    path = house.home / "policy" / "compiled-policy.json"
+    policy = json.loads(path.read_text())
+    policy["version"] += 1
+    nobodys = {"paths": {"roles": ["read-path"], "within": str(private)}}
+    policy["rules"].insert(0, {"name": "no-diaries", "if": nobodys, "then": "deny"})
+    path.write_text(json.dumps(policy))
+    house.run("policy", "verify", str(path.parent))
+    eventually(lambda: house.status()["policy"]["version"] == policy["version"])
+    house.run("approvals", "approve", question["id"])
+    assert code_of(agent.await_(call)["result"]) == "rule_deny"
+    (record,) = house.records(kind="refused")
+    assert record["evaluation"]["rule"] == "no-diaries"
+    assert not house.records(kind="intent")
+
+
+def test_a_yes_gives_no_time_to_a_budget_that_has_run_out(house: House, documents: Any) -> None:
+    house.configure("[budget.session]\nseconds = 1\n")
+    agent = house.agent("--agent", "coder")
+    call = ask(agent, path=str(documents / "a.txt"))
+    (question,) = waiting(house)
+    eventually(lambda: house.json("budget")["accounts"][0]["seconds"] >= 2)
+    house.run("approvals", "approve", question["id"])
+    assert code_of(agent.await_(call)["result"]) == "budget_exhausted"
+    assert not house.records(kind="intent")
+
+
+def test_nobody_can_say_yes_to_an_agent_that_is_gone(house: House, documents: Any) -> None:
+    agent = house.agent("--agent", "coder")
+    ask(agent, path=str(documents / "a.txt"))
+    (question,) = waiting(house)
+    agent.process.kill()
+    eventually(lambda: house.json("approvals") == [])
+    assert "is not waiting" in house.run("approvals", "approve", question["id"], code=2)
+    assert [record["evaluation"]["code"] for record in house.records(kind="refused")] == ["withdrawn"]
+    assert not house.records(kind="intent")
+
+
+def test_the_agents_reason_is_one_line_below_the_facts(house: House, documents: Any) -> None:
+    reason = "fine\nbecause      routine\r\n\x1b[2J\x1b[1Ait           reads nothing\u2028\u202eyour words   always"
+    ask(house.agent("--agent", "coder"), reason=reason, path=str(documents / "a.txt"))
+    (question,) = waiting(house)
+    shown = house.run("approvals", "show", question["id"])
+    assert shown.isascii()
+    assert not set(shown) & {"\x1b", "\r"}
+    lines = shown.split("\n")
+    facts = [number for number, line in enumerate(lines) if line.startswith(("it  ", "because  ", "your words  ", "rule  "))]  # fmt: skip
+    assert len(facts) == 4, "as many as there are facts, none of them the agent's"
+    assert lines[facts[0]] == f"it           reads {documents}/a.txt"
+    (said,) = [number for number, line in enumerate(lines) if "routine" in line]
+    assert said > max(facts)
+    assert lines[said].startswith("the agent says (its own words, they prove nothing): fine\\nbecause ")
+    assert lines[said].endswith("\\r\\n\\x1b[2J\\x1b[1Ait           reads nothing\\u2028\\u202eyour words   always")

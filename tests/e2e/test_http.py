@@ -164,25 +164,87 @@ def test_other_methods_do_nothing(http: Http, method: str) -> None:
     assert http.client.request(method, http.url).status_code in (401, 405)
 
 
-def raw(http: Http, request: str) -> str:
+def raw(http: Http, *lines: str) -> int:
+    """The status of a request with these first lines, honest in everything else."""
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE})
+    usual = ("Authorization: Bearer {token}", "Content-Type: application/json", f"Accept: {BOTH}")
+    head = "\r\n".join([*lines, *usual, f"Content-Length: {len(body)}", "", ""])
     with socket.create_connection(("127.0.0.1", http.port), 10) as connection:
-        connection.sendall(request.replace("{port}", str(http.port)).replace("{token}", http.token).encode())
-        connection.settimeout(10)
-        return connection.recv(65536).decode(errors="replace").split("\r\n")[0]
+        connection.sendall(head.replace("{port}", str(http.port)).replace("{token}", http.token).encode())
+        connection.sendall(body.encode())
+        return int(connection.recv(65536).split(b" ")[1])
 
 
-@pytest.mark.parametrize(
-    "request_",
-    [
-        "POST /mcp HTTP/1.1\r\nAuthorization: Bearer {token}\r\nContent-Length: 0\r\n\r\n",
-        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nHost: evil\r\nContent-Length: 0\r\n\r\n",
-        "POST http://evil.example/mcp HTTP/1.1\r\nHost: evil.example\r\nAuthorization: Bearer {token}\r\nContent-Length: 0\r\n\r\n",
-        "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://evil\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\nSec-WebSocket-Version: 13\r\n\r\n",
-    ],
-)
-def test_odd_requests_get_nowhere(http: Http, request_: str) -> None:
-    status = int(raw(http, request_).split(" ")[1])
-    assert 400 <= status < 500
+ODD = [
+    (["POST /mcp HTTP/1.1", "Host: 127.0.0.1:{port}"], 200),
+    (["POST /mcp HTTP/1.0", "Host: 127.0.0.1:{port}"], 200),
+    (["POST /mcp HTTP/1.1", "Host: evil.example"], 421),
+    (["POST /mcp HTTP/1.1", "Host:"], 421),
+    (["POST /mcp HTTP/1.1", "Host: 127.0.0.1:{port}, evil.example"], 421),
+    (["POST /mcp HTTP/1.0"], 421),
+    (["POST /mcp HTTP/1.1"], 400),
+    (["POST /mcp HTTP/1.1", "Host: 127.0.0.1:{port}", "Host: evil.example"], 400),
+    (["POST /mcp HTTP/1.1", "Host: evil.example", "Host: 127.0.0.1:{port}"], 400),
+    (["POST http://evil.example/mcp HTTP/1.1", "Host: evil.example"], 404),
+    (["POST http://evil.example/mcp HTTP/1.1", "Host: 127.0.0.1:{port}"], 404),
+    (["GET /mcp HTTP/1.1", "Host: 127.0.0.1:{port}", "Origin: http://evil.example", "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Key: x", "Sec-WebSocket-Version: 13"], 403),
+    (["GET /mcp HTTP/1.1", "Host: 127.0.0.1:{port}", "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Key: x", "Sec-WebSocket-Version: 13"], 405),
+]  # fmt: skip
+
+
+def test_a_request_line_and_a_host_that_are_odd_get_nowhere(http: Http) -> None:
+    assert [(lines, raw(http, *lines)) for lines, _ in ODD] == ODD
+
+
+def test_two_tokens_are_none(http: Http) -> None:
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE})
+    right, wrong = ("authorization", f"Bearer {http.token}"), ("authorization", "Bearer wrong")
+    for said, status in (([right], 200), ([right, wrong], 401), ([wrong, right], 401), ([right, right], 401)):
+        sent = [*said, ("content-type", "application/json"), ("accept", BOTH)]
+        assert httpx.post(http.url, content=body, headers=sent).status_code == status
+
+
+def test_no_page_is_told_that_it_may(http: Http) -> None:
+    asks = {"origin": "http://evil.example", "access-control-request-method": "POST", "access-control-request-private-network": "true"}  # fmt: skip
+    own = {**asks, "origin": f"http://127.0.0.1:{http.port}"}
+    for headers in (asks, own):
+        for client in (http.client, httpx):
+            answer = client.request("OPTIONS", http.url, headers=headers)
+            assert answer.status_code == 405
+            assert not [name for name in answer.headers if name.startswith("access-control-")]
+    answer = http.post("initialize", INITIALIZE, 1, origin=own["origin"])
+    assert answer.status_code == 200
+    assert not [name for name in answer.headers if name.startswith("access-control-")]
+
+
+def test_what_is_one_agents_is_not_anothers(house: House, http: Http) -> None:
+    other = Http(house, "other")
+    try:
+        assert http.token != other.token
+        session = http.session()
+        for stranger in (http, other):
+            token = other.token if stranger is http else http.token
+            assert stranger.post("initialize", INITIALIZE, 1, authorization=f"Bearer {token}").status_code == 401
+        params = {"name": WRITE, "arguments": {"path": "a", "content": "b"}}
+        assert other.post("tools/call", params, 2, mcp_session_id=session).status_code == 404
+        assert other.client.delete(other.url, headers={"mcp-session-id": session}).status_code == 404
+        assert other.client.get(other.url, headers={"mcp-session-id": session}).status_code == 404
+        assert not (house.sandbox / "a").exists()
+        assert "isError" not in http.ask(session, "tools/call", params)["result"], "it is good where it belongs"
+        assert "isError" not in other.ask(other.session(), "tools/call", params)["result"]
+        assert [record["agent"] for record in house.records(kind="intent")] == [{"agent": "web"}, {"agent": "other"}]
+    finally:
+        other.close()
+
+
+def test_a_session_is_not_named_by_its_client(http: Http) -> None:
+    mine = http.session()
+    for wanted in ("chosen-by-the-client", mine):
+        answer = http.post("initialize", INITIALIZE, 1, mcp_session_id=wanted)
+        assert answer.status_code == 200
+        assert answer.headers["mcp-session-id"] not in (wanted, mine)
+    assert http.post("tools/list", {}, 2, mcp_session_id="chosen-by-the-client").status_code == 404
+    assert len(http.ask(mine, "tools/list")["result"]["tools"]) == 16, "and the one that there was is as it was"
 
 
 def test_too_large_a_body_is_refused(http: Http) -> None:

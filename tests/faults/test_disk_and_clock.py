@@ -6,18 +6,24 @@ import asyncio
 import errno
 import json
 import os
+import socket
 import subprocess
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest import mock
 
 import pytest
 
+from ironcurtain import __version__
+from ironcurtain.artifacts.home import Home
+from ironcurtain.cli.client import Client
+from ironcurtain.daemon.address import bound
 from ironcurtain.daemon.runtime import Runtime
 from ironcurtain.errors import Refusal
 from ironcurtain.testing.faults import FaultyDisk
-from tests.e2e.house import PROGRAM, code_of, eventually
+from tests.e2e.house import ENVELOPE, PROGRAM, code_of, eventually
 from tests.e2e.test_bad_servers import Bad
 
 if TYPE_CHECKING:
@@ -78,26 +84,37 @@ def test_a_disk_that_fails_at_the_nth_operation_for_every_n(
     assert "unbroken" in house.run("audit", "verify")
 
 
-def test_a_clock_that_jumps_changes_no_decision(house: House) -> None:
+def test_a_clock_that_jumps_changes_no_decision_and_renews_no_budget(house: House) -> None:
+    house.configure('[budget.session.named.written]\nrole = "write-path"\nmost = 1\n')
     Bad(house)
-    real = time.time
+    real, off = time.time, [0.0]
     jumps = (0, 10 * 365 * 86400, -20 * 365 * 86400, 3600, -3600)
 
     async def run() -> list[str]:
         codes = []
         async with Runtime(house.home) as runtime:
+            first = await runtime.call("filesystem", "write_file", {"path": "first", "content": "x"})
+            assert first.executed
             for jump in jumps:
-                with mock.patch.object(time, "time", lambda jump=jump: real() + jump):
-                    answer = await runtime.call("bad", "echo", {"text": str(jump)})
-                    refused = await runtime.call("filesystem", "delete_file", {"path": "x"})
+                off[0] = jump
+                answer = await runtime.call("bad", "echo", {"text": str(jump)})
+                refused = await runtime.call("filesystem", "delete_file", {"path": "x"})
+                spent = await runtime.call("filesystem", "write_file", {"path": "second", "content": "x"})
                 codes += ["made" if answer.executed else answer.decision.code, refused.decision.code]
+                codes.append("made" if spent.executed else spent.decision.code)
         return codes
 
-    with at_home(house):
-        assert asyncio.run(run()) == ["made", "rule_deny"] * len(jumps)
+    def wall() -> float:
+        return real() + off[0]
+
+    with at_home(house), mock.patch.object(time, "time", wall):
+        assert asyncio.run(run()) == ["made", "rule_deny", "budget_exhausted"] * len(jumps)
     assert "unbroken" in house.run("audit", "verify")
-    seqs = [record["seq"] for record in house.records()]
-    assert seqs == sorted(seqs)
+    records = house.records()
+    assert len({record["at"][:4] for record in records}) >= 3, "it did jump"
+    for field in ("seq", "machine"):
+        found = [record[field] for record in records]
+        assert found == sorted(found)
 
 
 def test_a_question_ends_by_the_machines_clock_whatever_the_wall_says(house: House) -> None:
@@ -144,6 +161,42 @@ def test_clients_that_vanish_in_the_middle_leave_a_daemon_that_works(house: Hous
     assert house.agent().ask("ping")["result"] == {}
     eventually(lambda: house.status()["sessions"] <= 3)
     eventually(lambda: {r["call"] for r in house.records(kind="intent")} == {r["call"] for r in house.records(kind="outcome")})  # fmt: skip
+
+
+def test_a_thousand_clients_that_hang_up_at_once_leave_nothing_behind(house: House) -> None:
+    house.configure("[budget]\nrepeats = 0\n")
+    agent = house.agent()
+    agent.call("filesystem__list_directory", path=".")
+    with Client(Home(house.home)) as owner:
+        pid, before = owner.ask("status")["pid"], owner.ask("status")["sessions"]
+        descriptors = Path(f"/proc/{pid}/fd")
+        opened = len(list(descriptors.iterdir()))
+        for number in range(1_000):
+            if number % 50 == 0:
+                eventually(lambda: owner.ask("status")["sessions"] < 100)
+            hang_up_on(house, number)
+        eventually(lambda: owner.ask("status")["sessions"] == before)
+        assert owner.ask("status")["pid"] == pid
+        assert owner.ask("questions")["questions"] == []
+        eventually(lambda: len(list(descriptors.iterdir())) <= opened)
+    intents = [record["call"] for record in house.records(kind="intent") if record["agent"]]
+    withdrawn = [record for record in house.records(kind="refused") if record["evaluation"]["code"] == "withdrawn"]
+    assert (len(intents), len(withdrawn)) == (980, 20), "each was heard"
+    outcomes = [record["call"] for record in house.records(kind="outcome")]
+    assert len(outcomes) == len(set(outcomes))
+    assert set(intents) <= set(outcomes)
+    assert "isError" not in agent.call("filesystem__list_directory", path=".")
+
+
+def hang_up_on(house: House, number: int) -> None:
+    """A client that asks for one thing and is gone before it is answered; one in fifty asks for what is not its own."""
+    path = "." if number % 50 else str(house.owner)
+    hello = {"hello": "session", "version": __version__, "principal": {"agent": f"ghost-{number % 20}"}}
+    params = {"name": "filesystem__list_directory", "arguments": {"path": path}, "_meta": ENVELOPE}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    with socket.socket(socket.AF_UNIX) as client, bound(house.home / "daemon.sock") as address:
+        client.connect(address)
+        client.sendall(b"".join(json.dumps(line).encode() + b"\n" for line in (hello, call)))
 
 
 def test_a_full_disk_is_said_and_mended_by_a_restart(house: House) -> None:

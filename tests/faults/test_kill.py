@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.e2e.house import code_of
 from tests.e2e.test_bad_servers import Bad
 from tests.faults.dies import POINTS
 
@@ -20,14 +21,16 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.parametrize("point", POINTS)
-def test_a_kill_leaves_no_effect_without_a_record(house: House, point: str) -> None:
+def test_a_kill_leaves_no_effect_without_a_record_and_gives_no_budget_back(house: House, point: str) -> None:
+    house.configure("[budget.session]\ncalls = 1\n")
     bad = Bad(house)
     command = [sys.executable, "-m", "tests.faults.dies", str(house.home), point]
     died = subprocess.run(command, cwd=ROOT, env=house.environment, capture_output=True, timeout=60, check=False)
     assert died.returncode == -signal.SIGKILL, died.stderr
     intents = len(house.records(kind="intent"))
     assert len(bad.reached()) <= intents, "nothing was forwarded without a record"
-    house.agent().ask("tools/list")  # a new daemon takes the home over
+    agent = house.agent()
+    agent.ask("tools/list")  # a new daemon takes the home over
     assert "unbroken" in house.run("audit", "verify")
     outcomes = house.records(kind="outcome")
     assert {record["call"] for record in outcomes} == {record["call"] for record in house.records(kind="intent")}
@@ -35,4 +38,11 @@ def test_a_kill_leaves_no_effect_without_a_record(house: House, point: str) -> N
         assert [record["execution"]["status"] for record in outcomes] == ["unknown"]
     ended = {record["call"] for record in house.records(kind="refused")}
     assert {record["call"] for record in house.records(kind="asked")} <= ended, "questions are over"
-    assert len(bad.reached()) <= 1, "and nothing is sent a second time"
+    reached = len(bad.reached())
+    assert reached <= 1, "and nothing is sent a second time"
+    result = agent.call("bad__echo", text="y")
+    if intents:
+        assert code_of(result) == "budget_exhausted", "what may have been made is paid for"
+    else:
+        assert "isError" not in result, "what was not made is not"
+    assert len(bad.reached()) == reached + (not intents)

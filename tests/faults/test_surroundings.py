@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import resource
+import socket
+import sqlite3
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ironcurtain.daemon.address import bound
 from ironcurtain.gateway.upstream.process import environment
 from tests.e2e.house import PROGRAM, Agent, House, code_of, eventually
 
@@ -109,3 +113,31 @@ def test_a_server_reads_names_as_they_were_decided_on(locale: str, kept: bool, m
     monkeypatch.setenv("LC_ALL", locale)
     assert environment({}).get("LC_ALL") == (locale if kept else None)
     assert environment({"LC_ALL": "own"})["LC_ALL"] == "own"
+
+
+def test_what_a_newer_program_has_written_is_left_alone(house: House) -> None:
+    path = house.home / "state.db"
+    with contextlib.closing(sqlite3.connect(path)) as state:
+        state.execute("PRAGMA user_version = 99")
+    before = path.read_bytes()
+    for command in (["daemon", "run"], ["servers", "review", "--yes"]):
+        said = house.run(*command, code=2)
+        assert "state.db: it was written by a newer version of this program" in said
+        assert "Traceback" not in said
+    assert path.read_bytes() == before
+    assert not house.records()
+
+
+@pytest.mark.parametrize("version", ["99.0.0", "0.0.1", None, 1])
+def test_a_relay_of_another_version_is_told_to_start_the_daemon_anew(house: House, version: object) -> None:
+    house.run("daemon", "start")
+    hello = {"hello": "session", "version": version, "principal": {}}
+    with socket.socket(socket.AF_UNIX) as client, bound(house.home / "daemon.sock") as address:
+        client.settimeout(10)
+        client.connect(address)
+        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {}}
+        client.sendall(b"".join(json.dumps(line).encode() + b"\n" for line in (hello, ping)))
+        said = client.makefile("rb").read()
+    (answer,) = [json.loads(line) for line in said.splitlines()]
+    assert (answer["id"], "run: ironcurtain daemon restart" in answer["error"]["message"]) == (None, True)
+    assert listed(house.agent())

@@ -11,7 +11,7 @@ import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote_plus
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import assume, given
@@ -21,7 +21,7 @@ from ironcurtain.audit.chain import BadRecordError, Head, seal, unseal
 from ironcurtain.audit.checkpoint import Signer, append_checkpoint, read_checkpoints
 from ironcurtain.audit.disk import Disk
 from ironcurtain.audit.record import request_fields
-from ironcurtain.audit.redact import LONGEST, Redactor
+from ironcurtain.audit.redact import LONGEST, Redactor, is_secret
 from ironcurtain.audit.store import AuditHaltedError, AuditStore, Clock, UnrecordableError, day_files, take_up
 from ironcurtain.audit.verify import verify
 from ironcurtain.errors import Refusal
@@ -421,3 +421,30 @@ def test_a_key_with_headers_is_taken_out_whole() -> None:
     assert "MIIabc" not in str(cleaned)
     assert isinstance(taken, dict)
     assert taken["length"] == len(key)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "secret"),
+    [
+        ("AWS_SECRET_ACCESS_KEY", "x", True), ("PGPASSWORD", "x", True), ("MYSQL_PWD", "x", True),
+        ("OPENAI_KEY", "x", True), ("GITHUB_PAT", "x", True), ("SIGNING_KEY", "x", True), ("SENTRY_DSN", "x", True),
+        ("API_KEY", "", False), ("AUTHOR", "Ann", False), ("NODE_ENV", "production", False), ("LOG_LEVEL", "debug", False),
+        ("ROOT", "/Users/ann/Projects/2024Reports2/x9y", False), ("PROJECT", "acme-production-analytics-2024", False),
+        ("WORKSPACE", "550e8400-e29b-41d4-a716-446655440000", False), ("X", "9f8A7b6c5D4e3f2a1b0c9d8e", True),
+        ("X", "https://ann:hunter22@db.example/x", True),
+    ],
+)  # fmt: skip
+def test_what_is_taken_for_a_secret_of_a_server(name: str, value: str, secret: bool) -> None:
+    assert is_secret(name, value) is secret
+
+
+@pytest.mark.parametrize("text", ["x__ghp_" + "a1B2" * 6, "my_sk-" + "a1B2" * 6, "key=AKIA" + "ABCD1234" * 2])
+def test_a_secret_is_known_whatever_stands_before_it(text: str) -> None:
+    assert Redactor(b"k").text(text) != text
+
+
+@pytest.mark.parametrize("form", [bytes.hex, lambda raw: raw.hex().upper(), quote, base64.b64encode])
+def test_a_credential_is_known_in_the_usual_encodings(form: Any) -> None:
+    written = form(b"p/ss wort-17")
+    text = written.decode() if isinstance(written, bytes) else written
+    assert text not in Redactor(b"k", ["p/ss wort-17"]).text(f"x {text} y")

@@ -1,9 +1,10 @@
 """What a record keeps of a value: everything, except secrets and bulk.
 
-A secret is known by its value (the credentials of the home, in whatever encoding), by the name it goes under
-(`password`, `api_key`), or by its shape (`ghp_...`, a private key). It is replaced by a keyed digest: whoever holds the
-key can still ask whether two secrets were the same, nobody can read one. A string that is longer than a record should
-carry is cut, with its digest and its length. Both are listed beside the value, so that nothing inside it can pretend.
+A secret is known by its value (the credentials of the home, also in base64, hexadecimal and percent-encoding), by the
+name it goes under (`password`, `api_key`), or by its shape (`ghp_...`, a private key). It is replaced by a keyed
+digest: whoever holds the key can still ask whether two secrets were the same, nobody can read one. A string that is
+longer than a record should carry is cut, with its digest and its length. Both are listed beside the value, so that
+nothing inside it can pretend.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import hashlib
 import hmac
 import re
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote_plus
+from urllib.parse import quote, quote_plus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,19 +22,21 @@ if TYPE_CHECKING:
     from ironcurtain.model.call import Json
 
 LONGEST: Final = 16_384  # characters of one string
+_LONGEST_SECRET: Final = 16_384  # characters
 SHORTEST_SECRET: Final = 6  # characters; anything shorter would blank out words
 
 _SHAPES: Final = {
     "private-key": r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----(?:[^-]|-(?!----)){0,8000}"
     r"(?:-----END [A-Z ]{0,20}PRIVATE KEY-----)?",
-    "aws": r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
-    "github": r"\b(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{20,255})",
-    "gitlab": r"\bglpat-[A-Za-z0-9_-]{20,255}",
-    "slack": r"\bxox[abeprs]-[A-Za-z0-9-]{10,255}",
-    "anthropic-or-openai": r"\bsk-[A-Za-z0-9_-]{16,255}",
-    "stripe": r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}",
-    "google": r"\b(?:AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,512})",
-    "jwt": r"\beyJ[A-Za-z0-9_-]{8,2048}\.eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{0,1024}",
+    "aws": r"(?<![A-Za-z0-9])(?:AKIA|ASIA)[0-9A-Z]{16}(?![A-Za-z0-9])",
+    "github": r"(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{20,255})",
+    "gitlab": r"(?<![A-Za-z0-9])glpat-[A-Za-z0-9_-]{20,255}",
+    "slack": r"(?<![A-Za-z0-9])xox[abeprs]-[A-Za-z0-9-]{10,255}",
+    "anthropic-or-openai": r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,255}",
+    "stripe": r"(?<![A-Za-z0-9])[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}",
+    "google": r"(?<![A-Za-z0-9])(?:AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,512})",
+    # It begins where no letter of its own alphabet stands before: else every one of them would be tried as a beginning.
+    "jwt": r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2048}+\.eyJ[A-Za-z0-9_-]{8,4096}+\.[A-Za-z0-9_-]{0,1024}",
     "bearer": r"(?i:\b(?:bearer|basic)\s+[A-Za-z0-9+/._~=-]{16,4096})",
     "password-in-url": r"(?<=://)[^\s/:@]{1,256}:[^\s/@]{1,256}(?=@)",
 }
@@ -42,6 +45,15 @@ _KINDS: Final = tuple(_SHAPES)
 _BY_NAME: Final = re.compile(
     r"(?i)(?:^|[_\-. ])(?:pass(?:word|wd|phrase)?|secret|token|api[_-]?key|private[_-]?key|credentials?|authorization)$"
 )
+
+_VARIABLE: Final = re.compile(
+    r"(?i)secret|passw|pwd|passphrase|token|credential|auth(?!or)|cookie|apikey|dsn$|(?:^|_)pat$|key(?:_?id)?$"
+    r"|connection_?string"
+)
+"""A variable of a server's environment is taken for a secret sooner than an argument of a call."""
+# Letters and digits that take turns, as they do in what nobody chose.
+_TOKEN: Final = re.compile(r"(?=(?:[^0-9]*[0-9]+[^0-9]+){3})[A-Za-z0-9+=_-]{20,}")
+_UUID: Final = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Redactor:
@@ -82,16 +94,16 @@ class Redactor:
     def _string(self, text: str, place: str, name: str, taken: list[Json]) -> str:
         if name and text and _BY_NAME.search(_spaced(name)):
             return self._replace(text, "by-name", place, taken)
+        if len(text) > LONGEST:  # what is not kept is not looked through, but for the end of what stands at the cut
+            mark = hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()[:32]
+            taken.append({"at": place, "kind": "long", "length": len(text), "hmac": mark})
+            text = text[: LONGEST + _LONGEST_SECRET]
         if self._known:
             text = self._known.sub(lambda found: self._replace(found.group(), "credential", place, taken), text)
         text = _BY_SHAPE.sub(
             lambda found: self._replace(found.group(), _KINDS[(found.lastindex or 1) - 1], place, taken), text
         )
-        if len(text) > LONGEST:
-            digest = hashlib.sha256(text.encode()).hexdigest()
-            taken.append({"at": place, "kind": "long", "length": len(text), "sha256": digest})
-            return text[:LONGEST]
-        return text
+        return text[:LONGEST]
 
     def _replace(self, secret: str, kind: str, place: str, taken: list[Json]) -> str:
         mark = hmac.new(self._key, secret.encode(), hashlib.sha256).hexdigest()[:32]
@@ -101,7 +113,9 @@ class Redactor:
 
 def is_secret(name: str, value: str) -> bool:
     """Whether a variable looks like one that nobody else should know, by its name or by its value."""
-    return bool(value) and (_BY_NAME.search(_spaced(name)) is not None or _BY_SHAPE.search(value) is not None)
+    if not value or _BY_NAME.search(_spaced(name)) or _BY_SHAPE.search(value):
+        return bool(value)
+    return _VARIABLE.search(name) is not None or (_TOKEN.fullmatch(value) is not None and not _UUID.fullmatch(value))
 
 
 def _spaced(name: str) -> str:
@@ -111,9 +125,8 @@ def _spaced(name: str) -> str:
 
 def _forms(secret: str) -> Iterable[str]:
     """A secret as it may stand in a text: plain, percent-encoded, and in base64 at each of the three alignments."""
-    yield secret
-    yield quote_plus(secret)
     raw = secret.encode()
+    yield from (secret, quote_plus(secret), quote(secret), raw.hex(), raw.hex().upper())
     for shift in range(3):
         encoded = base64.b64encode(b"\0" * shift + raw).decode().rstrip("=")
         # The first and the last characters mix with their neighbours; the middle is the secret's own.

@@ -14,6 +14,7 @@ import socket
 import stat
 import struct
 import sys
+from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain import __version__
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _UNREAD: Final = 64 * 1024 * 1024  # bytes that a peer may leave unread before it is let go
+_TURN: Final = 16  # lines of one peer that are handled before others have their turn
 _LAST_WORDS: Final = 3.0  # seconds for answers after a client has closed its end
 MOST_PEERS: Final = 320  # connections
 MOST_SESSIONS: Final = 256  # of them agents'; the rest is the owner's
@@ -46,6 +48,7 @@ class Peer(asyncio.Protocol):
     def __init__(self, daemon: Daemon) -> None:
         self._daemon = daemon
         self._lines = LineSplitter(MESSAGE.size)
+        self._unhandled: deque[bytes | None] = deque()
         self._transport: asyncio.Transport | None = None
         self._handler: Session | Control | None = None
 
@@ -72,12 +75,26 @@ class Peer(asyncio.Protocol):
         return self._handler if isinstance(self._handler, Session) else None
 
     def data_received(self, data: bytes) -> None:
-        """Called by the loop."""
-        for line in self._lines.feed(data):
+        """Called by the loop. So many lines at a turn: who sends a thousand takes turns with everybody else."""
+        self._unhandled.extend(self._lines.feed(data))
+        self._handle()
+
+    def _handle(self) -> None:
+        for _ in range(_TURN):
+            if not self._unhandled or self._transport is None or self._transport.is_closing():
+                break
+            line = self._unhandled.popleft()
             if self._handler is None:
                 self._greet(line)
             else:
                 self._handler.receive(line)
+        if self._transport is None or self._transport.is_closing():
+            return
+        if self._unhandled:
+            self._transport.pause_reading()
+            asyncio.get_running_loop().call_soon(self._handle)
+        else:
+            self._transport.resume_reading()
 
     def _greet(self, line: bytes | None) -> None:
         try:

@@ -412,6 +412,19 @@ for line in sys.stdin:
     assert good(house.agent())
 
 
+@pytest.mark.parametrize("modes", [["leaks"], ["leaks", "fails"], ["leaks", "progress"], ["leaks", "modern"]])
+def test_a_credential_never_reaches_the_agent(house: House, modes: list[str]) -> None:
+    secret = "very-private-value-17"
+    (house.home / "credentials.json").write_text(json.dumps({"bad": {"env": {"KEY": f"Bearer {secret}"}}}))
+    (house.home / "credentials.json").chmod(0o600)
+    agent = Bad(house, *modes).agent()
+    answer = agent.ask("tools/call", {"name": "bad__echo", "arguments": {}, "_meta": {"progressToken": 1}})
+    assert "[credential]" in json.dumps(answer)
+    said = json.dumps([answer, agent.heard, house.records()])
+    assert secret not in said
+    assert secret.encode().hex() not in said
+
+
 def test_a_flood_of_nonsense_costs_its_sender(house: House) -> None:
     other = house.agent("--agent", "other")
     other.ask("tools/list")

@@ -91,7 +91,8 @@ class Credentials:
     def secrets(self) -> tuple[str, ...]:
         """Every secret there is, so that none is ever written down elsewhere."""
         tables = (*self.env.values(), *self.headers.values())
-        return tuple({value for table in tables for value in table.values()})
+        values = {value for table in tables for value in table.values()}
+        return tuple(values | {value.split()[-1] for value in values if value.split()})  # without `Bearer`
 
 
 def read_servers(home: Home) -> tuple[dict[str, ServerSpec], Credentials]:

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, quote_plus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from ironcurtain.model.call import Json
 
 LONGEST: Final = 16_384  # characters of one string
+_CONCEALED: Final = "[credential]"
 _LONGEST_SECRET: Final = 16_384  # characters
 SHORTEST_SECRET: Final = 6  # characters; anything shorter would blank out words
 
@@ -61,10 +62,7 @@ class Redactor:
 
     def __init__(self, key: bytes, secrets: Iterable[str] = ()) -> None:
         self._key = key
-        forms = {form for secret in secrets if len(secret) >= SHORTEST_SECRET for form in _forms(secret)}
-        # The longest first: one secret may be the beginning of another.
-        known = "|".join(map(re.escape, sorted(forms, key=len, reverse=True)))
-        self._known = re.compile(known) if known else None
+        self._known = _known(secrets)
 
     def clean(self, value: Json, name: str = "") -> tuple[Json, list[Json]]:
         """The value as a record may carry it, and what was taken out of it. If that fails, nothing of it is carried."""
@@ -109,6 +107,28 @@ class Redactor:
         mark = hmac.new(self._key, secret.encode(), hashlib.sha256).hexdigest()[:32]
         taken.append({"at": place, "kind": kind, "length": len(secret), "hmac": mark})
         return f"[{kind} {mark[:8]}]"
+
+
+def concealer(secrets: Iterable[str]) -> Callable[[Json], Json]:
+    """Takes credentials out of a value, and leaves everything else in it as it is."""
+    known = _known(secrets)
+
+    def conceal(value: Json) -> Json:
+        if known is None:
+            return value
+        if isinstance(value, dict):
+            return {known.sub(_CONCEALED, key): conceal(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [conceal(item) for item in value]
+        return known.sub(_CONCEALED, value) if isinstance(value, str) else value
+
+    return conceal
+
+
+def _known(secrets: Iterable[str]) -> re.Pattern[str] | None:
+    forms = {form for secret in secrets if len(secret) >= SHORTEST_SECRET for form in _forms(secret)}
+    # The longest first: one secret may be the beginning of another.
+    return re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True)))) if forms else None
 
 
 def is_secret(name: str, value: str) -> bool:

@@ -13,6 +13,7 @@ from ironcurtain.artifacts.home import Home, default_home
 from ironcurtain.artifacts.policy import read_bundle
 from ironcurtain.artifacts.servers import read_entries, read_servers, write_servers
 from ironcurtain.artifacts.state import Approved, approve_server, approved_servers, is_approved
+from ironcurtain.audit.redact import concealer
 from ironcurtain.cli.client import tell_to_look
 from ironcurtain.cli.loading import surroundings
 from ironcurtain.cli.main import DONE
@@ -212,7 +213,7 @@ def _listed(spec: ServerSpec, credentials: Credentials, home: Home) -> Server:
     home.run.mkdir(mode=0o700, exist_ok=True)
 
     async def work() -> Server:
-        server = Server(spec, credentials, home.run, lambda _: None)
+        server = Server(spec, credentials, home.run, lambda _: None, concealer(credentials.secrets))
         try:
             ready = await server.ready()
             tools, pins = dict(server.tools), dict(server.pins)

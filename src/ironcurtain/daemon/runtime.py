@@ -25,7 +25,7 @@ from ironcurtain.audit.chain import GENESIS
 from ironcurtain.audit.checkpoint import Signer, append_checkpoint, read_checkpoints
 from ironcurtain.audit.disk import Disk
 from ironcurtain.audit.record import evaluation_fields, principal_fields
-from ironcurtain.audit.redact import Redactor
+from ironcurtain.audit.redact import Redactor, concealer
 from ironcurtain.audit.store import AuditHaltedError, AuditStore, Clock, UnrecordableError, take_up
 from ironcurtain.audit.unfinished import last_run, unfinished
 from ironcurtain.audit.verify import BrokenChainError
@@ -301,11 +301,12 @@ class Runtime:
         self.servers = {name: server for name, server in self.servers.items() if server not in gone}
         for server in gone:
             await server.stop()
+        conceal = concealer(credentials.secrets)
         for name, spec in running.items():
             if name not in self.servers:
                 may_ask = self.settings.may_ask.get(name, frozenset())
                 self.servers[name] = Server(
-                    spec, credentials, self.home.run, lambda _: self._listed(), may_ask, versions[name]
+                    spec, credentials, self.home.run, lambda _: self._listed(), conceal, may_ask, versions[name]
                 )
                 self.servers[name].start()
         self._listed()

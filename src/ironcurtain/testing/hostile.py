@@ -13,11 +13,13 @@ arguments; `touch` is the same, with a role. Modes:
     modern      speaks the envelope era only              slow        takes half a second
     odd         answers with fields and contents of its own making
     long        answers with megabytes                    last        ends after it has answered
+    leaks       tells its own credential, in results, errors and progress
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from typing import Any
@@ -97,10 +99,16 @@ class Hostile:
             odd = {"type": "hologram", "depth": 3, "n": 1.0, "big": 2**70}
             result |= {"content": [odd], "x-own": [1.50, {"A": 1, "a": 2}], "structuredContent": {"k": None}}
             result["_meta"] = {"own/key": "v", f"{META}serverInfo": {"name": "hostile", "version": "1"}}
+        key = os.environ.get("KEY", "")
+        if "leaks" in self._modes:
+            result |= {
+                "content": [{"type": "text", "text": f"key={key}"}],
+                "structuredContent": {key: [key.encode().hex()]},
+            }
         if "long" in self._modes:
             result["structuredContent"] = {"numbers": list(range(300_000))}
         if "fails" in self._modes:
-            self._send({"id": id_, "error": {"code": -32050, "message": "I will not", "data": {"why": "no"}}})
+            self._send({"id": id_, "error": {"code": -32050, "message": f"I will not{key}", "data": {"why": "no"}}})
         elif "repeats" in self._modes:
             self._raw(
                 f'{{"jsonrpc":"2.0","id":{id_},"result":{{"content":[],"content":[{{"type":"text","text":"x"}}]}}}}'
@@ -135,7 +143,12 @@ class Hostile:
                 self._send(
                     {
                         "method": "notifications/progress",
-                        "params": {"progressToken": token, "progress": step, "total": 3},
+                        "params": {
+                            "progressToken": token,
+                            "progress": step,
+                            "total": 3,
+                            "message": os.environ.get("KEY"),
+                        },
                     }
                 )
 

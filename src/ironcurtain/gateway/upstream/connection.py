@@ -66,8 +66,14 @@ class Connection:
     """One connection to one server."""
 
     def __init__(
-        self, on_changed: Callable[[], None], on_end: Callable[[str], None], may_ask: frozenset[str] = frozenset()
+        self,
+        on_changed: Callable[[], None],
+        on_end: Callable[[str], None],
+        may_ask: frozenset[str] = frozenset(),
+        conceal: Callable[[Json], Json] = lambda value: value,
     ) -> None:
+        self._conceal = conceal
+        """Takes out of what the server says what no client may hold."""
         self._can: dict[str, Json] = {name: {} for name in sorted(may_ask)}
         """What we say that a server can ask of us."""
         self._asking: set[asyncio.Task[None]] = set()
@@ -238,7 +244,7 @@ class Connection:
         elif len(line) > _LONG:
             return self._receive_long(line)
         elif line.strip():
-            self._take(line, _read(line))
+            self._take(line, self._read(line))
         return None
 
     def _receive_long(self, line: bytes) -> asyncio.Task[None] | None:
@@ -252,12 +258,18 @@ class Connection:
 
     async def _read_beside(self, line: bytes) -> None:
         async with self._reader:
-            self._take(line, await asyncio.to_thread(_read, line))
+            self._take(line, await asyncio.to_thread(self._read, line))
 
     def _was_read(self, task: asyncio.Task[None]) -> None:
         del self._unread[task]
         if self._why is not None and not self._unread:
             self._abandon()
+
+    def _read(self, line: bytes) -> jsonrpc.Message | Refusal:
+        try:
+            return jsonrpc.message_from(self._conceal(strict_json.loads_foreign(line, ANSWER)))
+        except Refusal as refusal:
+            return refusal
 
     def _take(self, line: bytes, message: jsonrpc.Message | Refusal) -> None:
         if isinstance(message, Refusal):
@@ -351,13 +363,6 @@ class Connection:
         for waiting in list(self._waiting.values()):
             if not waiting.done.done():
                 waiting.done.set_exception(UpstreamError("upstream_gone", self._why or ""))
-
-
-def _read(line: bytes) -> jsonrpc.Message | Refusal:
-    try:
-        return jsonrpc.message_from(strict_json.loads_foreign(line, ANSWER))
-    except Refusal as refusal:
-        return refusal
 
 
 async def _nobody(_: str, __: dict[str, Json]) -> None:

@@ -51,9 +51,12 @@ class Server:
         credentials: Credentials,
         directory: Path,
         on_listed: Callable[[Server], None],
+        conceal: Callable[[Json], Json],
         may_ask: frozenset[str] = frozenset(),
         approved: str | None = None,
     ) -> None:
+        self._conceal = conceal
+        """Takes credentials out of what it says: no agent holds one."""
         self.spec = spec
         self.approved = approved
         """The version that the owner has approved; nothing if any will do."""
@@ -94,7 +97,9 @@ class Server:
         return self.state is State.READY
 
     async def _start(self) -> None:
-        connection = Connection(self._changed, lambda reason: self._ended(connection, reason), self._may_ask)
+        connection = Connection(
+            self._changed, lambda reason: self._ended(connection, reason), self._may_ask, self._conceal
+        )
         self._connection = connection
         try:
             self._channel = await self._open_channel(connection)

@@ -20,7 +20,7 @@ from ironcurtain.cli.main import DONE
 from ironcurtain.cli.show import agreed, console, table
 from ironcurtain.errors import Refusal, visible
 from ironcurtain.gateway.scan import scan
-from ironcurtain.gateway.upstream.server import Server
+from ironcurtain.gateway.upstream.server import Server, Terms
 
 if TYPE_CHECKING:
     import argparse
@@ -213,7 +213,7 @@ def _listed(spec: ServerSpec, credentials: Credentials, home: Home) -> Server:
     home.run.mkdir(mode=0o700, exist_ok=True)
 
     async def work() -> Server:
-        server = Server(spec, credentials, home.run, lambda _: None, concealer(credentials.secrets))
+        server = Server(spec, credentials, home.run, lambda _: None, Terms(concealer(credentials.secrets)))
         try:
             ready = await server.ready()
             tools, pins = dict(server.tools), dict(server.pins)

@@ -39,7 +39,7 @@ from ironcurtain.escalation.queue import Queue
 from ironcurtain.gateway.catalogue import Catalogue
 from ironcurtain.gateway.context import CallContext
 from ironcurtain.gateway.scan import without_findings
-from ironcurtain.gateway.upstream.server import Server, State
+from ironcurtain.gateway.upstream.server import Server, State, Terms
 from ironcurtain.mediation.decide import refused
 from ironcurtain.mediation.driver import drive
 from ironcurtain.mediation.latch import Latch
@@ -297,17 +297,17 @@ class Runtime:
             )
         running = {name: spec for name, spec in wanted.items() if name not in self.unapproved}
         versions = {name: approved[name].version for name in running}
-        gone = [s for name, s in self.servers.items() if running.get(name) != s.spec or versions[name] != s.approved]
+        gone = [
+            s for name, s in self.servers.items() if running.get(name) != s.spec or versions[name] != s.terms.approved
+        ]
         self.servers = {name: server for name, server in self.servers.items() if server not in gone}
         for server in gone:
             await server.stop()
         conceal = concealer(credentials.secrets)
         for name, spec in running.items():
             if name not in self.servers:
-                may_ask = self.settings.may_ask.get(name, frozenset())
-                self.servers[name] = Server(
-                    spec, credentials, self.home.run, lambda _: self._listed(), conceal, may_ask, versions[name]
-                )
+                terms = Terms(conceal, self.settings.may_ask.get(name, frozenset()), versions[name])
+                self.servers[name] = Server(spec, credentials, self.home.run, lambda _: self._listed(), terms)
                 self.servers[name].start()
         self._listed()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -42,6 +43,17 @@ class State(Enum):
     FAILED = "failed"
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the owner has agreed to with a server."""
+
+    conceal: Callable[[Json], Json]
+    """Takes credentials out of what it says: no agent holds one."""
+    may_ask: frozenset[str] = frozenset()
+    approved: str | None = None
+    """The version that was approved; nothing if any will do."""
+
+
 class Server:
     """One server. `on_listed` is called when it is known what it offers, and when that changed."""
 
@@ -51,18 +63,12 @@ class Server:
         credentials: Credentials,
         directory: Path,
         on_listed: Callable[[Server], None],
-        conceal: Callable[[Json], Json],
-        may_ask: frozenset[str] = frozenset(),
-        approved: str | None = None,
+        terms: Terms,
     ) -> None:
-        self._conceal = conceal
-        """Takes credentials out of what it says: no agent holds one."""
         self.spec = spec
-        self.approved = approved
-        """The version that the owner has approved; nothing if any will do."""
+        self.terms = terms
         self.version: str | None = None
         """What it says to be; nothing for our own servers, which come with us."""
-        self._may_ask = may_ask
         self._credentials = credentials
         self._directory = directory
         self._on_listed = on_listed
@@ -98,7 +104,7 @@ class Server:
 
     async def _start(self) -> None:
         connection = Connection(
-            self._changed, lambda reason: self._ended(connection, reason), self._may_ask, self._conceal
+            self._changed, lambda reason: self._ended(connection, reason), self.terms.may_ask, self.terms.conceal
         )
         self._connection = connection
         try:
@@ -129,10 +135,10 @@ class Server:
         said = connection.info.get("version")
         ours = any(word.startswith("ironcurtain.servers.") for word in self.spec.command)
         self.version = said if isinstance(said, str) and not ours else None
-        if self.approved is not None and self.version != self.approved:
+        if self.terms.approved is not None and self.version != self.terms.approved:
             raise UpstreamError(
                 "server_changed",
-                f"it was version {self.approved} when you approved it and is {self.version} now;"
+                f"it was version {self.terms.approved} when you approved it and is {self.version} now;"
                 f" run: ironcurtain servers review {self.spec.name}",
             )
 

@@ -520,3 +520,50 @@ def test_a_server_that_is_not_there_gets_nothing(house: House) -> None:
     result = approved_call(house, agent, "x")["result"]
     assert result["isError"] is True
     assert house.records(kind="outcome")[-1]["execution"]["status"] == "not-forwarded"
+
+
+# Those who wait at the door.
+
+
+def test_who_may_not_come_in_is_not_kept(http: Http) -> None:
+    with socket.create_connection(("127.0.0.1", http.port), 10) as connection:
+        connection.sendall(f"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:{http.port}\r\n\r\n".encode())
+        said = b""
+        while part := connection.recv(65536):
+            said += part
+    assert said.startswith(b"HTTP/1.1 401")
+
+
+def test_half_a_request_is_not_waited_for(http: Http) -> None:
+    silent = socket.create_connection(("127.0.0.1", http.port), 30)
+    again = socket.create_connection(("127.0.0.1", http.port), 30)
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE})
+    head = (
+        f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{http.port}\r\nAuthorization: Bearer {http.token}\r\n"
+        f"Content-Type: application/json\r\nAccept: {BOTH}\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    with silent, again:
+        again.sendall((head + body + "G").encode())
+        assert again.recv(65536).startswith(b"HTTP/1.1 200")
+        assert drained(again) is True
+        assert drained(silent) is True
+    assert http.post("initialize", INITIALIZE, 1).status_code == 200
+
+
+def drained(connection: socket.socket) -> bool:
+    """Whether the other side hangs up."""
+    with contextlib.suppress(ConnectionResetError):
+        while connection.recv(65536):
+            pass
+    return True
+
+
+def test_a_client_that_hangs_up_in_the_middle_is_no_news(house: House, http: Http) -> None:
+    for _ in range(50):
+        with socket.create_connection(("127.0.0.1", http.port), 10) as connection:
+            head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{http.port}\r\nAuthorization: Bearer {http.token}\r\n"
+            connection.sendall(f"{head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{{".encode())
+    assert http.post("initialize", INITIALIZE, 1).status_code == 200
+    http.process.terminate()
+    assert http.process.stderr is not None
+    assert b"Traceback" not in http.process.stderr.read()

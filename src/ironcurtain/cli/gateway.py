@@ -74,16 +74,38 @@ def _serve(arguments: argparse.Namespace, principal: list[str]) -> int:
 
 
 def _impatient() -> type[asyncio.Protocol]:
-    """Connections on which nothing is asked are closed: whoever opens many of them keeps nobody else out."""
+    """Connections on which nothing is asked are closed: whoever opens many of them keeps nobody else out for long."""
     from uvicorn.protocols.http.h11_impl import H11Protocol  # noqa: PLC0415 - slow to load
 
     class Impatient(H11Protocol):
+        deadline: asyncio.TimerHandle | None = None
+
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as it is called
             super().connection_made(transport)
-            asyncio.get_running_loop().call_later(_SILENCE, self._leave)
+            self._watch()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._watch()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            self._watch()
+
+        def _watch(self) -> None:
+            """From the end of an answer to the next whole request there is so much time, whatever comes in it."""
+            if self._is_busy():
+                if self.deadline is not None:
+                    self.deadline.cancel()
+                self.deadline = None
+            elif self.deadline is None:
+                self.deadline = self.loop.call_later(_SILENCE, self._leave)
+
+        def _is_busy(self) -> bool:
+            return self.cycle is not None and not self.cycle.response_complete
 
         def _leave(self) -> None:
-            if getattr(self, "cycle", None) is None and not self.transport.is_closing():
+            if not self._is_busy() and not self.transport.is_closing():
                 self.transport.close()
 
     return Impatient

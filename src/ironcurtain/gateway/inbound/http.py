@@ -23,6 +23,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -153,10 +154,14 @@ class HttpGateway:
 
     async def _serve(self, request: Request) -> Response:
         if objection := self._door.objection(request):
+            objection.headers["connection"] = "close"  # whoever may not come in does not stay at the door
             return objection
         self._forget_idle()
         if request.method == "POST":
-            return await self._post(request)
+            try:
+                return await self._post(request)
+            except ClientDisconnect:
+                return _plain(HTTPStatus.BAD_REQUEST, "it hung up in the middle")
         link = self._sessions.get(request.headers.get(_SESSION, ""))
         if link is None:
             known = HTTPStatus.NOT_FOUND if _SESSION in request.headers else HTTPStatus.METHOD_NOT_ALLOWED

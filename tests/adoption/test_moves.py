@@ -6,10 +6,11 @@ import json
 import os
 import stat
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import pytest
 
-from ironcurtain.adoption import documents, jsonc
+from ironcurtain.adoption import documents, jsonc, moves
 from ironcurtain.adoption.documents import Exchange, UnreadableError, exchange, read_document
 from ironcurtain.adoption.entries import CannotMoveError, convert, is_ours
 from ironcurtain.adoption.moves import Found, Plan, Unreadable, adoptions, look, masked, perform, plan, undo
@@ -37,7 +38,7 @@ def home(owner: Path) -> Home:
 
 def planned(owner: Path, home: Home) -> Plan:
     variables = {"HOME": str(owner), **VARIABLES}
-    return plan(list(look(owner, (owner / "project",), variables, COMMAND)), home, COMMAND)
+    return plan(list(look(owner, (owner / "project",), variables, COMMAND, home.root)), home, COMMAND)
 
 
 def kind_of(path: Path) -> str:
@@ -103,7 +104,7 @@ def test_only_the_servers_of_a_file_change(owner: Path, home: Home) -> None:
             for name in names:
                 del table[name]
             (entry,) = [name for name in fresh if name not in table]
-            assert is_ours(fresh.pop(entry), COMMAND)
+            assert is_ours(fresh.pop(entry), COMMAND, str(home.root))
         assert old == new, change.path
     assert {path: path.read_bytes() for path in before} == before
 
@@ -256,14 +257,14 @@ def test_a_file_that_changed_meanwhile_is_not_touched(owner: Path, home: Home) -
 def test_what_cannot_be_read_is_left_alone(owner: Path, text: str) -> None:
     (owner / ".cursor").mkdir()
     (owner / ".cursor/mcp.json").write_text(text)
-    (found,) = look(owner, (), os.environ, COMMAND)
+    (found,) = look(owner, (), os.environ, COMMAND, owner / ".ironcurtain")
     assert isinstance(found, Unreadable)
 
 
 def test_a_file_that_is_no_text_is_left_alone(owner: Path) -> None:
     (owner / ".cursor").mkdir()
     (owner / ".cursor/mcp.json").write_bytes(b'\xff\xfe{"mcpServers"')
-    (found,) = look(owner, (), os.environ, COMMAND)
+    (found,) = look(owner, (), os.environ, COMMAND, owner / ".ironcurtain")
     assert isinstance(found, Unreadable)
 
 
@@ -304,10 +305,20 @@ def test_a_default_fills_a_variable() -> None:
         ({"command": "sh", "args": ["-c", "evil", "ironcurtain", "gateway"]}, False),
         ({"command": COMMAND[0]}, False),
         ("ironcurtain gateway", False),
+        ({"command": COMMAND[0], "args": ["gateway", "--agent", "a", "--http"]}, False),
+        ({"command": COMMAND[0], "args": ["gateway"], "env": {"IRONCURTAIN_HOME": "/home/u/.ironcurtain"}}, True),
+        ({"command": COMMAND[0], "args": ["gateway"], "env": {"IRONCURTAIN_HOME": "./.x"}}, False),
+        ({"command": COMMAND[0], "args": ["gateway"], "env": {"PATH": "./bin"}}, False),
     ],
 )
 def test_our_own_entry_is_known(entry: object, ours: bool) -> None:
-    assert is_ours(entry, COMMAND) is ours
+    assert is_ours(entry, COMMAND, "/home/u/.ironcurtain") is ours
+
+
+@pytest.mark.parametrize(("name", "ours"), [("cursor", True), ("admin", False)])
+def test_a_project_does_not_choose_whose_agent_it_is(name: str, ours: bool) -> None:
+    entry = {"command": COMMAND[0], "args": ["gateway", "--agent", name]}
+    assert is_ours(entry, COMMAND, "/home/u/.ironcurtain", "cursor") is ours
 
 
 def test_an_edit_that_would_say_something_else_is_refused() -> None:
@@ -386,3 +397,36 @@ def test_what_comes_from_the_environment_is_masked(owner: Path, home: Home) -> N
     }
     (owner / ".cursor/mcp.json").write_text(json.dumps({"mcpServers": servers}))
     assert {"figma-token-value", "search-key-value"} <= planned(owner, home).secrets
+
+
+def test_a_file_that_leads_elsewhere_now_is_not_written(owner: Path, home: Home) -> None:
+    project, own = owner / "project" / ".mcp.json", owner / ".cursor" / "mcp.json"
+    project.parent.mkdir()
+    own.parent.mkdir()
+    project.write_text('{"mcpServers": {"theirs": {"command": "theirs"}}}')
+    perform(planned(owner, home), home, set())
+    own.write_text('{"mcpServers": {"mine": {"command": "mine"}}}')
+    project.unlink()
+    project.symlink_to(own)
+    before = own.read_bytes()
+    (undone,) = undo(home)
+    assert (undone.how, "leads elsewhere" in undone.why) == ("kept", True)
+    assert own.read_bytes() == before
+    assert adoptions(home) == 1
+
+
+def test_a_move_that_was_cut_off_hides_no_earlier_one(owner: Path, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = owner / ".cursor" / "mcp.json"
+    mine.parent.mkdir()
+    mine.write_text('{"mcpServers": {"mine": {"command": "mine"}}}')
+    before = mine.read_bytes()
+    perform(planned(owner, home), home, set())
+    (owner / "project").mkdir()
+    (owner / "project" / ".mcp.json").write_text('{"mcpServers": {"theirs": {"command": "theirs"}}}')
+    monkeypatch.setattr(moves, "write_artifact", mock.Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        perform(planned(owner, home), home, set())
+    monkeypatch.undo()
+    assert adoptions(home) == 1
+    assert [undone.how for undone in undo(home)] == ["restored"]
+    assert mine.read_bytes() == before

@@ -85,12 +85,16 @@ def _convert(raw: Any, variables: Mapping[str, str]) -> Converted:  # noqa: ANN4
     return converted
 
 
-def is_ours(raw: Any, program: list[str]) -> bool:  # noqa: ANN401 - a client's own
-    """Whether an entry starts this very relay already."""
+def is_ours(raw: Any, program: list[str], home: str, agent: str | None = None) -> bool:  # noqa: ANN401 - a client's own
+    """Whether an entry starts this very relay already, for this home and, where it matters, this agent."""
     if not isinstance(raw, dict) or not isinstance(raw.get("args"), list):
         return False
     words = [raw.get("command", raw.get("cmd")), *raw["args"]]
-    return words[: len(program) + 1] == [*program, "gateway"]
+    relay = [*program, "gateway"]
+    fits = words == [*relay, "--agent", agent] if agent else words in (relay, [*relay, "--agent", words[-1]])
+    if not fits:
+        return False
+    return raw.get("env", raw.get("envs")) in (None, {}, {"IRONCURTAIN_HOME": home})
 
 
 def is_another(raw: Any) -> bool:  # noqa: ANN401 - a client's own

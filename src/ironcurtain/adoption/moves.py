@@ -68,6 +68,8 @@ class Change:
     """One file, before and after."""
 
     path: Path
+    real: str
+    """Where the file really is."""
     format: str
     before: bytes
     after: bytes
@@ -92,7 +94,7 @@ class Plan:
 
 
 def look(
-    owner: Path, projects: tuple[Path, ...], variables: Mapping[str, str], program: list[str]
+    owner: Path, projects: tuple[Path, ...], variables: Mapping[str, str], program: list[str], home: Path
 ) -> Iterator[Found | Unreadable]:
     """Every server in every client's file, except our own entry."""
     seen: set[str] = set()
@@ -113,8 +115,10 @@ def look(
             continue
         for keys, table in found:
             known = _with_project(variables, place, keys)
+            # A project's file may have come with the project: it does not choose who its agent is.
+            agent = place.client.name if place.project is not None else None
             for name, raw in table.items():
-                if not is_ours(raw, program):
+                if not is_ours(raw, program, str(home), agent):
                     yield _found(place, keys, name, raw, known)
 
 
@@ -194,12 +198,12 @@ def _change(path: Path, items: list[Found], home: Home, command: list[str]) -> C
         there = {name: raw for name, raw in below(value, keys).items() if name not in gone}
         env = {"IRONCURTAIN_HOME": str(home.root)} if home.root != Path.home() / ".ironcurtain" else {}
         entry = client.entry(command[0], [*command[1:], "gateway", "--agent", client.name], env)
-        ours = {name: raw for name, raw in there.items() if is_ours(raw, command)}
+        ours = {name: raw for name, raw in there.items() if is_ours(raw, command, str(home.root))}
         name = next(iter(ours), None) or _free(OUR_NAME, there)
         forth.append(Exchange(keys, [*gone, *ours], {name: entry}))
         back.append(Exchange(keys, [name], {**gone, **ours}))
     after = exchange(client.format, before.decode(), forth)
-    return Change(path, client.format, before, after.encode(), back)
+    return Change(path, os.path.realpath(path), client.format, before, after.encode(), back)
 
 
 def _free(name: str, taken: Mapping[str, Any]) -> str:
@@ -216,23 +220,31 @@ def perform(made: Plan, home: Home, approved: set[str]) -> None:
 
     `approved` are the servers that the owner has seen and wants started as they are.
     """
-    directory = _directory(home) / f"{time.time_ns()}"
+    name = f"{time.time_ns()}"
+    directory = _directory(home) / f".{name}"  # one that was never finished is not undone
     directory.mkdir(mode=0o700, parents=True)
     for number, change in enumerate(made.changes):
         write_artifact(directory / f"{number}.before", change.before)
     names = sorted({name for _, name in made.moved} - set(read_entries(home)))
     manifest = {"version": 1, "servers": names, "files": [_noted(change) for change in made.changes]}
     write_artifact(directory / "manifest.json", json.dumps(manifest, indent=1).encode())
+    directory.rename(_directory(home) / name)
     _take_in(made, home, approved)
     for change in made.changes:
         if change.path.read_bytes() != change.before:
             raise UnreadableError(f"{change.path} changed meanwhile; run: ironcurtain adopt")
-        _replace(change.path, change.after)
+        _replace(change.path, change.real, change.after)
 
 
 def _noted(change: Change) -> dict[str, Any]:
     back = [{"keys": list(each.keys), "gone": each.gone, "fresh": each.fresh} for each in change.back]
-    return {"path": str(change.path), "format": change.format, "after": _digest(change.after), "back": back}
+    return {
+        "path": str(change.path),
+        "real": change.real,
+        "format": change.format,
+        "after": _digest(change.after),
+        "back": back,
+    }
 
 
 def _take_in(made: Plan, home: Home, approved: set[str]) -> None:
@@ -262,33 +274,35 @@ class Undone:
 
 def undo(home: Home) -> Iterator[Undone]:
     """Put everything back, the last move first."""
-    for directory in sorted(_directory(home).glob("*"), reverse=True):
+    for directory in sorted(_directory(home).glob("[0-9]*"), reverse=True):
         manifest = json.loads((directory / "manifest.json").read_bytes())
         results = [_undo_file(note, directory / f"{number}.before") for number, note in enumerate(manifest["files"])]
         yield from results
         if all(result.how != "kept" for result in results):
             _give_back(home, set(manifest["servers"]))
-            for file in directory.iterdir():
+            gone = directory.rename(directory.with_name(f".{directory.name}"))
+            for file in gone.iterdir():
                 file.unlink()
-            directory.rmdir()
+            gone.rmdir()
 
 
 def adoptions(home: Home) -> int:
     """How many moves can be undone."""
-    return len(list(_directory(home).glob("*/manifest.json")))
+    return len(list(_directory(home).glob("[0-9]*/manifest.json")))
 
 
 def _undo_file(note: dict[str, Any], kept: Path) -> Undone:
     path, before = Path(note["path"]), kept.read_bytes()
     try:
+        _require_there(path, note["real"])
         present = path.read_bytes()
         if present == before:
             return Undone(path, "untouched")
         if _digest(present) == note["after"]:
-            _replace(path, before)
+            _replace(path, note["real"], before)
             return Undone(path, "restored")
         back = [Exchange(tuple(each["keys"]), each["gone"], each["fresh"]) for each in note["back"]]
-        _replace(path, exchange(note["format"], present.decode(), back).encode())
+        _replace(path, note["real"], exchange(note["format"], present.decode(), back).encode())
     except (OSError, ValueError, KeyError, TypeError) as error:
         why = getattr(error, "strerror", None) or str(error)
         return Undone(path, "kept", f"{visible(why)}; as it was: {kept}")
@@ -319,10 +333,15 @@ def _text(path: Path) -> str:
     return data.decode()
 
 
-def _replace(path: Path, data: bytes) -> None:
-    """Replace a client's file in one step, where it really is, with the mode it has."""
-    real = Path(os.path.realpath(path))
-    write_artifact(real, data, stat.S_IMODE(real.stat().st_mode))
+def _replace(path: Path, real: str, data: bytes) -> None:
+    """Replace a client's file in one step, where it really is and was, with the mode it has."""
+    _require_there(path, real)
+    write_artifact(Path(real), data, stat.S_IMODE(Path(real).stat().st_mode))
+
+
+def _require_there(path: Path, real: str) -> None:
+    if os.path.realpath(path) != real:
+        raise UnreadableError(f"{path} leads elsewhere now")
 
 
 _SHORT: Final = 4  # characters; a shorter secret would hide half of what is shown

@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _planned(home: Home, projects: list[str]) -> Plan:
     directories = tuple(dict.fromkeys(Path(project).absolute() for project in projects or [str(Path.cwd())]))
-    return plan(list(look(Path.home(), directories, os.environ, program())), home, program())
+    return plan(list(look(Path.home(), directories, os.environ, program(), home.root)), home, program())
 
 
 def _show(made: Plan) -> None:
@@ -141,5 +141,5 @@ def _undo(home: Home, *, yes: bool) -> int:
 def bypassing(projects: list[str]) -> list[Found]:
     """Servers that clients still start themselves."""
     directories = tuple(Path(project).absolute() for project in projects)
-    found = look(Path.home(), directories, os.environ, program())
+    found = look(Path.home(), directories, os.environ, program(), default_home())
     return [item for item in found if not isinstance(item, Unreadable)]

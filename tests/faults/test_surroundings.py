@@ -9,16 +9,19 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ironcurtain.adoption.program import program
 from ironcurtain.daemon.address import bound
 from ironcurtain.gateway.upstream.process import environment
 from tests.e2e.house import PROGRAM, Agent, House, code_of, eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 FEW = 64  # file descriptors
 ODD = "b\u00fccher \u2014 \u672c.txt"
@@ -141,3 +144,52 @@ def test_a_relay_of_another_version_is_told_to_start_the_daemon_anew(house: Hous
     (answer,) = [json.loads(line) for line in said.splitlines()]
     assert (answer["id"], "run: ironcurtain daemon restart" in answer["error"]["message"]) == (None, True)
     assert listed(house.agent())
+
+
+# Starting it.
+
+
+def test_a_daemon_that_refuses_to_start_says_why_at_once(house: House) -> None:
+    house.run("daemon", "stop")
+    with contextlib.closing(sqlite3.connect(house.home / "state.db")) as state:
+        state.execute("PRAGMA user_version = 99")
+    began = time.monotonic()
+    assert "newer" in house.run("daemon", "start", code=2)
+    relay = subprocess.run([*PROGRAM, "gateway"], env=house.environment, input=b"", capture_output=True, check=False)
+    assert relay.returncode != 0
+    assert b"newer" in relay.stdout + relay.stderr
+    assert time.monotonic() - began < 15, "it does not wait for a daemon that is over"
+
+
+@pytest.mark.parametrize("command", [["gateway"], ["approvals"], ["status"]], ids=" ".join)
+def test_nobody_speaks_to_a_strangers_socket(house: House, command: list[str]) -> None:
+    house.run("daemon", "stop")
+    house.home.chmod(0o777)
+    with socket.socket(socket.AF_UNIX) as stranger:
+        stranger.bind(str(house.home / "daemon.sock"))
+        stranger.listen()
+        stranger.settimeout(0.2)
+        done = subprocess.run([*PROGRAM, *command], env=house.environment, input=b"", capture_output=True, check=False)
+        assert done.returncode != 0
+        with pytest.raises(TimeoutError):
+            stranger.accept()
+    house.home.chmod(0o700)
+    (house.home / "daemon.sock").unlink()
+
+
+def test_nothing_beside_us_is_loaded_into_us(house: House, tmp_path: Path) -> None:
+    for name in ("sitecustomize.py", "usercustomize.py", "json.py", "socket.py", "startup.py"):
+        (tmp_path / name).write_text(f"open({str(tmp_path / 'loaded')!r}, 'a').write({name!r})")
+    hostile = {
+        "PYTHONPATH": str(tmp_path),
+        "PYTHONSTARTUP": str(tmp_path / "startup.py"),
+        "PYTHONUSERBASE": str(tmp_path),
+    }
+    house.run("daemon", "stop")
+    relay = subprocess.run(
+        [*program(), "gateway", "--agent", "a"],
+        env={**house.environment, **hostile}, cwd=tmp_path, input=b"{}\n", capture_output=True, check=False,
+    )  # fmt: skip
+    assert b"jsonrpc" in relay.stdout
+    assert house.status()["pid"]
+    assert not (tmp_path / "loaded").exists()

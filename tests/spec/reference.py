@@ -149,6 +149,7 @@ class World:
     files: tuple[str, ...]
     now: str
     config: Table
+    program: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -1505,11 +1506,16 @@ def check_paths(world: World, resolved: Resolved) -> list[Verdict]:
             if changes:
                 raise Refused("invariants", "path_ancestor")
             at_most.append(Verdict("escalate", "invariants", "path_ancestor"))
-        if changes and any(steers(path) for path in places):
+        if changes and any(steers(path) or is_program(world, path) for path in places):
             raise Refused("invariants", "path_steering")
         if changes and any(steers_perhaps(path) for path in places):
             at_most.append(Verdict("escalate", "invariants", "path_steering"))
     return at_most
+
+
+def is_program(world: World, path: str) -> bool:
+    """ "IronCurtain's own program (its package, and all of the virtual environment it is in)"."""
+    return any(may_start(compared(path), tuple(map(fold, own.split("/")[1:]))) for own in world.program)
 
 
 def steers(path: str) -> bool:

@@ -286,3 +286,13 @@ def test_a_mode_is_selected_by_what_is_sent(place: Place, roles: list[str], mode
     rules = [{"name": "no", "if": {"paths": {"roles": ["delete-path"], "within": "/"}}, "then": "deny"}, *ALL]
     loaded = place.load(rules, [tool("t", {"mode": roles, "path": modes})])
     assert decide(loaded, call("t", {"mode": mode, "path": "{box}/a"})).code == code
+
+
+@pytest.mark.parametrize(
+    ("path", "steering"),
+    [("/v/lib/x.pth", True), ("/v", True), ("/V/bin/python", True), ("/[v]/x", True), ("/v2/x", False), ("/", False)],
+)
+def test_our_own_program_is_not_written(path: str, steering: bool) -> None:
+    standing = Protected.of(("/h/.ic",), (), fold, ("/v",)).standing(path)
+    assert standing.steering is steering
+    assert not standing.covered

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.artifacts.annotations import Schemas, read_annotations
@@ -26,7 +28,6 @@ from ironcurtain.wire import strict_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from ironcurtain.model.call import Json
     from ironcurtain.model.policy import TaskPolicy
@@ -41,6 +42,13 @@ FILES: Final = (*REQUIRED, LISTS, SCENARIOS)
 CLOCK_SLACK: Final = 300.0  # seconds that a policy may seem to come from the future
 
 
+# The package, and all of a virtual environment: whatever is put there runs as a part of us.
+_OUR_PROGRAM: Final = (
+    str(Path(__file__).absolute().parent.parent),
+    *([sys.prefix] if sys.prefix != sys.base_prefix else []),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What is known of this machine when a policy loads."""
@@ -51,6 +59,8 @@ class Surroundings:
     access: Access = field(default_factory=Access)
     config: Path | None = None
     lookup: Lookup | None = None
+    program: tuple[str, ...] = field(default_factory=lambda: _OUR_PROGRAM)
+    """Where our own code is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +195,8 @@ def _protect(bundle: Bundle, setup: Setup, surroundings: Surroundings, paths: Pa
     files += [f"{setup.home}/{name}" for name in CLIENT_CONFIGURATIONS]
     everything = tuple(dict.fromkeys(form for path in (*homes, *files) for form in _forms(path, paths)))
     exceptions = tuple(dict.fromkeys(form for home in homes for form in _forms(f"{home}/sandbox", paths)))
-    protected = Protected.of(everything, exceptions, fold)
+    program = tuple(dict.fromkeys(form for path in surroundings.program for form in _forms(path, paths)))
+    protected = Protected.of(everything, exceptions, fold, program)
     standing = protected.standing(setup.sandbox)
     if standing.covered or standing.ancestor:
         place.fail(

@@ -50,7 +50,8 @@ def open_state(home: Path) -> sqlite3.Connection:
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:
     at = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if at > len(_STEPS):
-        raise unusable(path, "it was written by a newer version of this program")
+        problem, help_ = "it was written by a newer version of this program", "install that version again"
+        raise ArtifactError("artifact_malformed", str(path), "", problem, help_)
     for number in range(at, len(_STEPS)):
         connection.executescript(f"BEGIN IMMEDIATE; {_STEPS[number]} PRAGMA user_version = {number + 1}; COMMIT;")
 

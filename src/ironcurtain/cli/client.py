@@ -28,6 +28,7 @@ class Client:
     """Asks the daemon of a home. Refused with what to do when none runs."""
 
     def __init__(self, home: Home, timeout: float | None = 30.0) -> None:
+        home.require()
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout)
         try:

@@ -33,8 +33,7 @@ def start(_: argparse.Namespace) -> int:
     home.require()
     already = _running(home)
     if already is None:
-        relay.start(str(home.root))
-        already = _wait_for(home)
+        already = _wait_for(home, relay.start(str(home.root)))
     print(f"the daemon of {home.root} runs: process {already}")
     return DONE
 
@@ -107,13 +106,12 @@ def _running(home: Home) -> int | None:
         return None
 
 
-def _wait_for(home: Home) -> int:
+def _wait_for(home: Home, child: int) -> int:
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline:
         if (pid := _running(home)) is not None:
             return pid
+        if relay.has_ended(child) and _running(home) is None:
+            break
         time.sleep(0.05)
-    last = home.log.read_text(errors="replace").strip().splitlines()[-1:] if home.log.exists() else []
-    raise Refusal(
-        "daemon_absent", f"the daemon did not start: {' '.join(last) or 'it says nothing'}", f"see {home.log}"
-    )
+    raise Refusal("daemon_absent", f"the daemon did not start: {relay.last_words(str(home.root))}", f"see {home.log}")

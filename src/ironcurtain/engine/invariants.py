@@ -41,7 +41,7 @@ def _check_path(item: RoleValue, path: CanonicalPath, protected: Protected) -> I
         reason = f"{item.leaf}: something protected lies below {path}"
         yield _ask("path_ancestor", reason) if reading else _deny("path_ancestor", reason, "name a place further down")
     if not reading and (standing.steering or any(link.steering for link in on_the_way)):
-        yield _deny("path_steering", f"{item.leaf}: other programs take instructions from {path}")
+        yield _deny("path_steering", f"{item.leaf}: programs take instructions from {path}")
     if path.shared:
         yield _ask("path_shared", f"{item.leaf}: {path} has other names, and may be another file")
     if not reading and (standing.asking or any(link.asking for link in on_the_way)):

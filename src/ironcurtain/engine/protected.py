@@ -97,7 +97,7 @@ class Standing:
     ancestor: bool
     """Something protected lies below it."""
     steering: bool
-    """Other programs take instructions from it, or from a directory it is in."""
+    """Programs take instructions from it, or from a directory it is in; or it is a part of ours."""
     asking: bool
     """Writing it can make another program run something."""
 
@@ -141,13 +141,17 @@ class Protected:
     _ancestors: frozenset[str]
     _projects: _Names
     _steering: _Names
+    _program: frozenset[str]
+    """What we run: to be read, never written."""
     _asking: _Names
     _replaced: frozenset[str]
     _fold: Fold
 
     @classmethod
-    def of(cls, paths: tuple[str, ...], exceptions: tuple[str, ...], fold: Fold) -> Protected:
-        """Protect these absolute paths and all below them, but for the exceptions."""
+    def of(
+        cls, paths: tuple[str, ...], exceptions: tuple[str, ...], fold: Fold, program: tuple[str, ...] = ()
+    ) -> Protected:
+        """Protect these absolute paths and all below them, but for the exceptions; and keep the program as it is."""
         folded = frozenset(fold(path) for path in paths)
         ancestors = frozenset(above for path in folded for above in _ways_to(path))
         return cls(
@@ -156,6 +160,7 @@ class Protected:
             _ancestors=ancestors - folded,
             _projects=_Names.of(PROJECT_CONFIGURATIONS, fold),
             _steering=_Names.of((*STEERING_NAMES, *STEERING_DIRECTORIES), fold),
+            _program=frozenset(map(fold, program)),
             _asking=_Names.of(ASK_BEFORE_WRITING, fold),
             _replaced=frozenset(map(fold, ASK_BEFORE_REPLACING)),
             _fold=fold,
@@ -169,7 +174,7 @@ class Protected:
             magic=_MAGIC.match(path) is not None,
             covered=self._projects.meet(parts) or self._is_inside(path, self._inside.intersection(_ways_to(folded))),
             ancestor=folded in self._ancestors,
-            steering=self._steering.meet(parts),
+            steering=self._steering.meet(parts) or not self._program.isdisjoint(_ways_to(folded)),
             asking=self._asking.meet(parts) or parts[-1] in self._replaced,
         )
         return self._with_choices(path, plain) if "[" in path else plain
@@ -192,7 +197,9 @@ class Protected:
             magic=plain.magic or magic or process,
             covered=plain.covered or self._projects.may_meet(parts) or self._is_inside(path, covering),
             ancestor=plain.ancestor or any(_may_be(parts, above.split("/")[1:]) for above in self._ancestors),
-            steering=plain.steering or self._steering.may_meet(parts),
+            steering=plain.steering
+            or self._steering.may_meet(parts)
+            or any(_may_be(parts[: p.count("/")], p.split("/")[1:]) for p in self._program),
             asking=plain.asking
             or self._asking.may_meet(parts)
             or any(_may_be(parts[-1:], [name]) for name in self._replaced),

@@ -8,11 +8,13 @@ and ends: without a decision nothing happens.
 import os
 import select
 import socket
+import stat
 import sys
 import time
 
 VERSION = "0.1.0"
 _PATIENCE = 20.0  # seconds for a daemon to come up; a cold machine takes three
+_MOMENT = 1.0  # seconds for the daemon that was quicker to answer
 _CHUNK = 1 << 16
 
 
@@ -46,18 +48,44 @@ def _escaped(text: str) -> str:
 
 def connect(home: str) -> socket.socket:
     """Reach the daemon, starting it if nobody listens."""
-    deadline = time.monotonic() + _PATIENCE
-    started = False
+    require_own(home)
+    deadline, child = time.monotonic() + _PATIENCE, 0
     while True:
         try:
             return _dial(home)
         except (FileNotFoundError, ConnectionRefusedError):
             if time.monotonic() > deadline:
-                raise
-        if not started:
-            started = True
-            start(home)
+                raise OSError(f"it does not answer; {last_words(home)}") from None
+        child = child or start(home)
+        if has_ended(child):  # it refused to serve; or another one was quicker, and will answer in a moment
+            deadline = min(deadline, time.monotonic() + _MOMENT)
+            child = -1
         time.sleep(0.02)
+
+
+def require_own(home: str) -> None:
+    """A socket where others can write may be anybody's."""
+    if not os.path.lexists(home):
+        raise FileNotFoundError(2, "there is no home; run: ironcurtain init")
+    status = os.lstat(home)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o077:
+        raise PermissionError(1, "it is not a directory that is yours alone")
+
+
+def has_ended(child: int) -> bool:
+    """Whether a daemon that was started here is over."""
+    return child > 0 and os.waitpid(child, os.WNOHANG)[0] == child
+
+
+def last_words(home: str) -> str:
+    """What a daemon said when it refused to serve."""
+    try:
+        with open(os.path.join(home, "daemon.log"), "rb") as log:
+            lines = log.read()[-4096:].decode("utf-8", "replace").splitlines()
+    except OSError:
+        lines = []
+    said = [line for line in lines if line.startswith("ironcurtain: ")]
+    return said[-1].removeprefix("ironcurtain: ") if said else "it says nothing"
 
 
 def _dial(home: str) -> socket.socket:
@@ -74,14 +102,12 @@ def _dial(home: str) -> socket.socket:
     return connection
 
 
-def start(home: str) -> None:
+def start(home: str) -> int:
     """Start the daemon, on its own feet: another session, no terminal, its words in a log of the owner's."""
-    if not os.path.isdir(home):
-        raise FileNotFoundError(2, "there is no home; run: ironcurtain init")
     log = os.open(os.path.join(home, "daemon.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
     nothing = os.open(os.devnull, os.O_RDONLY)
     command = [sys.executable, "-I", "-X", "utf8", "-m", "ironcurtain", "daemon", "run"]
-    os.posix_spawn(
+    child = os.posix_spawn(
         sys.executable,
         command,
         {**os.environ, "IRONCURTAIN_HOME": home},
@@ -90,6 +116,7 @@ def start(home: str) -> None:
     )
     os.close(log)
     os.close(nothing)
+    return child
 
 
 def _carry(daemon: socket.socket) -> int:

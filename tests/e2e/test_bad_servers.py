@@ -168,6 +168,8 @@ def test_a_tool_that_changes_is_denied_until_it_is_approved_again(house: House) 
     assert code_of(agent.call("bad__touch", path="x")) == "tool_drift"
     assert len(bad.reached()) == before, "nothing reached it since"
     assert house.status()["drifted"] == ["bad/echo", "bad/touch"]
+    (event,) = house.records(event="drift")
+    assert event["tools"] == ["bad/echo", "bad/touch"]
     names = [tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]]
     assert "bad__echo" not in names
     assert good(agent)

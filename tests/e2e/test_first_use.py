@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ironcurtain.artifacts.servers import ServerSpec
 from tests.e2e.house import ENVELOPE, House, code_of, eventually, text_of
 
 if TYPE_CHECKING:
@@ -270,20 +269,3 @@ def test_a_server_of_another_version_is_not_used_before_somebody_looked(house: H
     assert "was version 1.0 when you approved it and is 2.0 now" in house.run("status")
     assert "was version 1.0, and is 2.0 now" in house.run("servers", "review", "v", "--yes")
     eventually(lambda: "v__t" in [tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]])
-
-
-@pytest.mark.parametrize(
-    ("command", "package"),
-    [
-        ("npx -y @scope/server", "@scope/server"),
-        ("npx -y @scope/server@latest", "@scope/server@latest"),
-        ("npx -y @scope/server@1.2.3", None),
-        ("uvx mcp-server-git", "mcp-server-git"),
-        ("uvx mcp-server-git==2026.1", None),
-        ("docker run -i --rm mcp/thing", "mcp/thing"),
-        ("docker run -i --rm mcp/thing:1.2", None),
-        ("/usr/bin/python -m server", None),
-    ],
-)
-def test_a_package_without_a_version_is_pointed_out(command: str, package: str | None) -> None:
-    assert ServerSpec("s", tuple(command.split())).unpinned() == package

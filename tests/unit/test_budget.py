@@ -194,6 +194,7 @@ def test_going_back_and_forth_is_a_loop_too() -> None:
         ({"q": "page 1"}, {"q": "page 2"}, True),
         ({"q": "cats"}, {"q": "dogs"}, False),
         ({"q": "cats"}, {"r": "cats"}, False),
+        ({"q": {"x1": "cats"}}, {"q": {"x27": "cats"}}, True),
         ({"n": 1}, {"n": 2}, True),
         ({"p": ["a", "b"]}, {"p": ["b", "a"]}, True),
     ],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import stat
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 _PROCESS: Final = ("args", "env", "cwd", "type", "protocol", "timeout", "disabled")
 _REMOTE: Final = ("headers", "type", "protocol", "timeout", "disabled")
 _ERAS: Final = ("auto", "handshake", "envelope")
-_PACKAGE: Final = re.compile(r"@?[\w.-]+(?:/[\w.-]+)*(?:(?:@|==|:)[\w.:-]+)?")
-_VERSIONED: Final = re.compile(r"(?:.@|==|:)(?!latest$|next$)[\w.:-]+$")
 DEFAULT_TIMEOUT: Final = 600.0  # seconds for one call; a build or a test run takes minutes
 
 
@@ -59,17 +56,6 @@ class ServerSpec:
             "secrets": list(self.secret_names),
         }
         return "sha256:" + hashlib.sha256(strict_json.canonical(content)).hexdigest()
-
-    def unpinned(self) -> str | None:
-        """The package that is fetched in whatever version there is when it starts, if there is one."""
-        words = [word for word in self.command[1:] if not word.startswith("-")]
-        runner = self.command[0].rsplit("/", 1)[-1] if self.command else ""
-        if runner in ("pnpm", "yarn", "pipx", "uv", "docker", "podman") and words:
-            words = words[1:]
-        elif runner not in ("npx", "bunx", "uvx"):
-            return None
-        package = next((word for word in words if _PACKAGE.fullmatch(word)), None)
-        return package if package and not _VERSIONED.search(package) else None
 
     def shown(self) -> str:
         """How it is started, in full, for a person: all that its pin covers, but for the values of its secrets."""

@@ -16,6 +16,7 @@ LOOP: Final = "loop"
 _MOST_AGENTS: Final = 1_000
 _MOST_RESULTS: Final = 1_000  # of one agent; an older one counts as new again
 _WORDS: Final = re.compile(r"[^\W\d]+")
+_DIGITS: Final = re.compile(r"\d+")
 _LONGEST: Final = 4_096  # characters of one string that are compared
 
 
@@ -82,7 +83,7 @@ def kind_of(call: CanonicalCall) -> str:
 
 def _shape(value: Json) -> str:
     if isinstance(value, dict):
-        return "{" + ",".join(f"{key}:{_shape(value[key])}" for key in sorted(value)) + "}"
+        return "{" + ",".join(sorted(f"{_DIGITS.sub('0', key)}:{_shape(item)}" for key, item in value.items())) + "}"
     if isinstance(value, list):
         return "[" + ",".join(sorted({_shape(item) for item in value})) + "]"
     if isinstance(value, str):

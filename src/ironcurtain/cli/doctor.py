@@ -17,6 +17,7 @@ from ironcurtain import __version__
 from ironcurtain.adoption.program import program
 from ironcurtain.artifacts.active import load_active
 from ironcurtain.artifacts.home import Home, constitution_hash, default_home
+from ironcurtain.artifacts.packages import unpinned
 from ironcurtain.artifacts.servers import read_servers
 from ironcurtain.artifacts.state import approved_servers, is_approved
 from ironcurtain.audit.checkpoint import Signer, read_checkpoints
@@ -126,8 +127,8 @@ def _servers(home: Home) -> Iterator[Finding]:
         elif spec.command and shutil.which(spec.command[0]) is None:
             says = f"{name}: there is no program {spec.command[0]}"
             yield Finding("server", "bad", says, f"install it, or: ironcurtain servers remove {name}")
-        elif unpinned := spec.unpinned():
-            says = f"{name}: {unpinned} has no version; what is started can change without you"
+        elif package := unpinned(spec.command):
+            says = f"{name}: {package} has no exact version; what is started can change without you"
             yield Finding("server", "look", says, "write the version behind its name in servers.json")
         else:
             yield Finding("server", "ok", f"{name}: {spec.shown()}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ironcurtain.artifacts.first_sight import COMMENT, approve_tools
 from ironcurtain.artifacts.home import Home, default_home
+from ironcurtain.artifacts.packages import unpinned
 from ironcurtain.artifacts.policy import read_bundle
 from ironcurtain.artifacts.servers import read_entries, read_servers, write_servers
 from ironcurtain.artifacts.state import Approved, approve_server, approved_servers, is_approved
@@ -75,6 +76,7 @@ def add(arguments: argparse.Namespace) -> int:
     approve_server(home.root, arguments.name, Approved(spec.pin), time.time())
     tell_to_look(home)
     print(f"added {arguments.name}: {visible(spec.shown())}")
+    _point_out(spec)
     print(f"its tools are not known yet; run: ironcurtain servers review {arguments.name}")
     return DONE
 
@@ -166,12 +168,16 @@ def _how_it_starts(home: Home, spec: ServerSpec, *, yes: bool) -> tuple[int, boo
     print(f"{visible(spec.name)} is started as: {visible(spec.shown())}")
     for secret in spec.secret_names:
         print(f"  with {visible(secret)} from your credentials")
-    if unpinned := spec.unpinned():
-        print(f"  LOOK: {visible(unpinned)} has no version: what is started can change without you")
+    _point_out(spec)
     if not agreed("start it", yes=yes):
         return 1, False
     approve_server(home.root, spec.name, Approved(spec.pin), time.time())
     return 1, True
+
+
+def _point_out(spec: ServerSpec) -> None:
+    if package := unpinned(spec.command):
+        print(f"  LOOK: {visible(package)} has no exact version: what is started can change without you")
 
 
 def _which_version(home: Home, spec: ServerSpec, version: str | None, *, yes: bool) -> tuple[int, bool]:

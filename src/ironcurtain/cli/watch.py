@@ -122,7 +122,9 @@ class _Watch:
         return self._key() == "y"
 
     def _key(self) -> str:
-        return os.read(sys.stdin.fileno(), 1).decode("ascii", "replace")
+        """A key that was pressed; an arrow, or something pasted, comes as several at once and is none."""
+        pressed = os.read(sys.stdin.fileno(), 1024).decode("ascii", "replace")
+        return pressed if len(pressed) == 1 else ""
 
     def _key_or_news(self) -> str | None:
         """A key, or nothing when the daemon has something to say."""

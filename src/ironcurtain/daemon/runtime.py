@@ -116,6 +116,9 @@ class Runtime:
         self._constitution_seen: object = None
         self._shown: object = None
         self._definitions: Mapping[tuple[str, str], Mapping[str, Json]] = {}
+        self._drifted: frozenset[tuple[str, str]] = frozenset()
+        """Tools that have drifted in this run: that is recorded once."""
+        self._telling: list[asyncio.Future[None]] = []
         self._calls = 0
         self._run = os.urandom(4).hex()
         self._watching: asyncio.Task[None] | None = None
@@ -151,7 +154,7 @@ class Runtime:
             self._watching.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._watching
-        await asyncio.gather(*(server.stop() for server in self.servers.values()))
+        await asyncio.gather(*(server.stop() for server in self.servers.values()), *self._telling)
         with contextlib.suppress(AuditHaltedError):
             await self.audit.append("event", {"event": "stop"})
             self._checkpoint()
@@ -313,6 +316,10 @@ class Runtime:
 
     def _listed(self) -> None:
         self.catalogue = Catalogue(self.loaded, self.servers, self.pins, self._definitions)
+        fresh, self._drifted = self.catalogue.drifted - self._drifted, self._drifted | self.catalogue.drifted
+        if fresh:
+            drift = self._event("drift", {"tools": [f"{server}/{tool}" for server, tool in sorted(fresh)]})
+            self._telling.append(asyncio.ensure_future(drift))
         before, self._shown = self._shown, self.catalogue.shown
         if before == self._shown:
             return

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ironcurtain.errors import visible
-from ironcurtain.escalation.words import meaning
+from ironcurtain.escalation.words import meaning, unusual
 
 if TYPE_CHECKING:
     from ironcurtain.escalation.queue import Question
@@ -38,7 +38,7 @@ def shown(question: Question, group: str, now: float) -> dict[str, Json]:
         "happens": list(means.happens),
         "leaves": means.leaves,
         "undone": means.undone,
-        "unusual": list(means.unusual),
+        "unusual": [*unusual(call, question.besides)],
         "code": decision.code,
         "reason": decision.reason,
         "rule": decision.rule,
@@ -57,14 +57,14 @@ def shown(question: Question, group: str, now: float) -> dict[str, Json]:
 
 def in_one_message(question: dict[str, Json]) -> str:
     """For a dialog of a client: plain lines, facts first."""
-    happens, unusual, also = question["happens"], question["unusual"], question["alsoAsked"]
+    happens, strange, also = question["happens"], question["unusual"], question["alsoAsked"]
     lines = [
         f"IronCurtain asks: may the agent call {question['server']}/{question['tool']}?",
         *(f"It {line}" for line in (happens if isinstance(happens, list) else [])),
         f"Leaves this machine: {question['leaves']}. Can be undone: {question['undone']}.",
         f"Asked because: {question['reason']}",
         *(f"Also: {line}" for line in (also if isinstance(also, list) else [])),
-        *(str(line) for line in (unusual if isinstance(unusual, list) else [])),
+        *(str(line) for line in (strange if isinstance(strange, list) else [])),
     ]
     if question["principle"]:
         lines.append(f"Your words: {question['principle']}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING, Final
 from ironcurtain.model.roles import COMMAND, DELETE_PATH, FETCH_URL, NONE, WRITE_PATH, Category, category, sends
 
 if TYPE_CHECKING:
-    from ironcurtain.model.call import CanonicalCall, RoleValue
+    from ironcurtain.model.call import CanonicalCall, Json, RoleValue
     from ironcurtain.model.policy import Tool
     from ironcurtain.model.roles import Role
 
+_ENCODED: Final = re.compile(r"xn--[a-z0-9-]+")
 _VERBS: Final = {
     "read-path": "reads",
     "write-path": "creates or changes",
@@ -40,8 +42,6 @@ class Meaning:
     """Whether anything leaves the machine."""
     undone: str
     """Whether it can be undone."""
-    unusual: tuple[str, ...]
-    """Characters in the values that look like others."""
 
 
 def meaning(call: CanonicalCall, tool: Tool) -> Meaning:
@@ -52,7 +52,6 @@ def meaning(call: CanonicalCall, tool: Tool) -> Meaning:
         tuple(_happens(call, tool, described=described)),
         _leaves(call, tool, described=described),
         _undone(roles, tool, described=described),
-        tuple(_unusual(call)),
     )
 
 
@@ -94,15 +93,28 @@ def _undone(roles: set[Role], tool: Tool, *, described: bool) -> str:
     return "that is not known"
 
 
-def _unusual(call: CanonicalCall) -> list[str]:
-    text = "".join(str(item.value) for item in call.values) + "".join(_strings(call.arguments))
-    strange = dict.fromkeys(c for c in text if not c.isascii())
-    return [f"{c} is U+{ord(c):04X} {unicodedata.name(c, 'without a name')}" for c in strange]
+def unusual(call: CanonicalCall, besides: dict[str, Json]) -> list[str]:
+    """The characters that may look like others, spelled out."""
+    text = "".join([*(str(item.value) for item in call.values), *_strings(call.arguments), *_strings(besides)])
+    hosts = {label: _decoded(label) for label in _ENCODED.findall(text)}
+    strange = dict.fromkeys(c for c in text + "".join(hosts.values()) if not c.isascii())
+    return [
+        *(f"{label} is read as {host}" for label, host in hosts.items() if host),
+        *(f"{c} is U+{ord(c):04X} {unicodedata.name(c, 'without a name')}" for c in strange),
+    ]
+
+
+def _decoded(label: str) -> str:
+    """What a browser may show in place of this part of a host."""
+    try:
+        return label.removeprefix("xn--").encode("ascii").decode("punycode")
+    except UnicodeError:
+        return ""
 
 
 def _strings(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
-        return [text for item in value.values() for text in _strings(item)]
+        return [text for key, item in value.items() for text in (key, *_strings(item))]
     return [text for item in value for text in _strings(item)] if isinstance(value, list) else []

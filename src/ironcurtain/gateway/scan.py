@@ -31,6 +31,9 @@ _ORDERS: Final = {
     "an order to read secrets": r"(?:~/|\$HOME/|/home/|/root/|\.)?(?:\.ssh\b|id_rsa|id_ed25519|\.aws/credentials|\.netrc|\.gnupg|\.kube/config|mcp\.json|\.claude\.json|/etc/(?:passwd|shadow))",
     "an order to carry something along": r"\b(?:pass|include|put|provide|attach|send|append)\b[^.\n]{0,60}\b(?:content|contents|it|them|key|token|history|conversation)\b[^.\n]{0,40}\b(?:as|in|into|via|through)\b[^.\n]{0,30}\b(?:sidenote|side\s*note|parameter|argument|field|url|query)\b",
     "an order about calling other tools first": r"\b(?:before|prior\s+to)\s+(?:using|calling|invoking|running)\s+(?:this|any|another|other)\b[^.\n]{0,60}\b(?:must|always|you\s+(?:should|need|have)\s+to|first)\b",
+    "an order about another server's tools": r"\b(?:when(?:ever)?|if|each\s+time|every\s+time|once)\b[^.\n]{0,60}\b(?:use|using|call|calling|invoke|invoking|send|sending|with)\b[^.\n]{0,60}(?<!this\s)\b(?:server|tool|tools|e-?mail|mail|message|slack|browser|github)\b[^.\n]{0,40}[,:]?\s*(?:you\s+)?(?:must|always|also|should|need\s+to|have\s+to|first)\b[^.\n]{0,60}\b(?:add|bcc|cc|copy|forward|include|set|send|use|pass|route|change|replace)\b",
+    "an order to use this instead of another tool": r"\b(?:instead\s+of|rather\s+than|in\s+place\s+of)\b[^.\n]{0,40}\b(?:other|another|any\s+other|the\s+\w+)\s+(?:server|tool|tools)\b[^.\n]{0,40}\b(?:always|must|only)\b|\b(?:always|must|only)\b[^.\n]{0,60}\b(?:instead\s+of|rather\s+than|in\s+place\s+of)\b[^.\n]{0,40}\b(?:other|another|any\s+other|\w+)\s+(?:server|tool|tools)\b",
+    "an order to copy somebody in": r"\b(?:always|must|also)\b[^.\n]{0,40}\b(?:add|bcc|cc|copy|include)\b[^.\n]{0,40}(?:\b(?:to|in|as)\s+(?:the\s+)?(?:bcc|cc|recipients?)\b|[\w.+-]+@[\w-]+\.[\w.]+)",
 }
 _BY_ORDER: Final = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _ORDERS.items()}
 

@@ -284,7 +284,8 @@ def test_what_a_server_claims_is_recorded_as_it_claims_it(house: House) -> None:
     for name in ("works", "fails", "errs", "misnames", "babbles"):
         answers[name] = agent.ask("tools/call", {"name": f"claims__{name}", "arguments": {}})
         assert good(agent)
-    assert answers["works"]["result"] == {"content": [{"type": "text", "text": "done"}]}
+    origin = {"ironcurtain/origin": {"server": "claims", "trusted": False}}
+    assert answers["works"]["result"] == {"content": [{"type": "text", "text": "done"}], "_meta": origin}
     assert answers["fails"]["result"] == {**answers["works"]["result"], "isError": True}
     assert answers["errs"]["error"] == {"code": -32000, "message": "no"}
     for name in ("misnames", "babbles"):

@@ -232,9 +232,9 @@ class Session:
             return self._asking.park(call)
         if call.context.withdrawn.is_set():
             return None
-        return self._result_of(call.answer.result())
+        return self._result_of(call.key[0], call.answer.result())
 
-    def _result_of(self, answer: Answer) -> dict[str, Json]:
+    def _result_of(self, server: str, answer: Answer) -> dict[str, Json]:
         executed = answer.executed
         if executed is None or (executed.result is None and executed.error is None):
             return protocol.result_for(self._spoken, told_no(answer))
@@ -243,7 +243,8 @@ class Session:
             number = code if isinstance(code, int) else jsonrpc.INTERNAL_ERROR
             raise RpcError(number, str(executed.error["message"]), executed.error["data"])
         said = dict(executed.result or {})
-        said["_meta"] = protocol.without_ours(protocol.own_meta(said.get("_meta")))
+        origin: dict[str, Json] = {"server": server, "trusted": False}  # it is no order of the owner's
+        said["_meta"] = {**protocol.without_ours(protocol.own_meta(said.get("_meta"))), "ironcurtain/origin": origin}
         return protocol.result_for(self._spoken, said)
 
     def _resumes(self, request: Request) -> bool:

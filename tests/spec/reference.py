@@ -673,7 +673,8 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
                 for role, absent_is_unknown in here.items():
                     unknown = (required and item is not MISSING) or absent_is_unknown or defaulted
                     read[role] = read_item(world, server, role, item, unknown)
-                by_leaf[leaf] += read[leading_role(here)]
+                # "in any mode in force": an empty leaf may be nothing for one of its roles and unknown for another
+                by_leaf[leaf] += read[leading_role(here)] or (max(read.values(), key=len) if is_empty(item) else [])
                 of_roles = [value for role in here if role != "none" for value in read[role]]
                 for value in of_roles:
                     by_leaf_and_role.setdefault((leaf, value.role), []).append(value)

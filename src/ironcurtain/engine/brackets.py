@@ -24,10 +24,12 @@ class _Piece:
 class Bracketed:
     """One name of a path, and all that it may be."""
 
-    __slots__ = ("_longest", "_pieces", "_shortest")
+    __slots__ = ("_digits", "_longest", "_pieces", "_shortest")
 
     def __init__(self, name: str, fold: Callable[[str], str]) -> None:
-        self._pieces = [_group(text, fold) if grouped else _Piece((fold(text),)) for text, grouped in split(name)]
+        parts = list(split(name))
+        self._digits = all(grouped or (text.isascii() and text.isdigit()) for text, grouped in parts)
+        self._pieces = [_group(text, fold) if grouped else _Piece((fold(text),)) for text, grouped in parts]
         # Of what has no bracket in it itself.
         lengths = [
             [len(text) for text in piece.spellings if not piece.any_one or "[" not in text] for piece in self._pieces
@@ -50,7 +52,7 @@ class Bracketed:
 
     def may_be_number(self) -> bool:
         """Whether it is one if its groups are digits."""
-        return all(piece.any_one or piece.spellings[0].isdecimal() for piece in self._pieces)
+        return self._digits
 
 
 def _group(text: str, fold: Callable[[str], str]) -> _Piece:

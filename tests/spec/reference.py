@@ -674,7 +674,9 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
                     unknown = (required and item is not MISSING) or absent_is_unknown or defaulted
                     read[role] = read_item(world, server, role, item, unknown)
                 # "in any mode in force": an empty leaf may be nothing for one of its roles and unknown for another
-                by_leaf[leaf] += read[leading_role(here)] or (max(read.values(), key=len) if is_empty(item) else [])
+                by_leaf[leaf] += next(
+                    filter(None, (read[leading_role(here)], *(read.values() if is_empty(item) else ()))), []
+                )
                 of_roles = [value for role in here if role != "none" for value in read[role]]
                 for value in of_roles:
                     by_leaf_and_role.setdefault((leaf, value.role), []).append(value)

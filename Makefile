@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit fuzz mutation verify bench lock clean
+.PHONY: help demo test lint types unit fuzz mutation verify bench eval lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -70,6 +70,9 @@ verify: test fuzz mutation ## Everything, with the long sweeps
 bench: $(VENV)/.test $(VENV)/.bench $(VENV)/.peers ## Speed and memory, beside peers
 	$(BIN)/python -m benchmarks.run
 	$(BIN)/python -m benchmarks.gateway
+
+eval: $(VENV)/.test ## How well tools and constitutions are understood
+	$(BIN)/python -m evaluation.annotate
 
 lock: $(VENV)/.test ## Write the lock files anew
 	$(PIP) install uv

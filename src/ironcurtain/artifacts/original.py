@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from ironcurtain.artifacts.active import last_version
 from ironcurtain.artifacts.annotations import EFFECTS, pin_of
+from ironcurtain.artifacts.catalogue import read_catalogue
 from ironcurtain.artifacts.files import read_artifact, write_artifact
 from ironcurtain.artifacts.item import parse
 from ironcurtain.artifacts.policy import ANNOTATIONS, FILES, POLICY, SCENARIOS, build, read_bundle
@@ -193,13 +194,8 @@ def _definitions(catalogues: Sequence[str]) -> Definitions:
             definition = element.entries()["definition"]
             found.setdefault(server, {})[element.entries()["toolName"].text()] = _object(definition)
     for catalogue in catalogues:
-        server, equals, file = catalogue.partition("=")
-        if not equals:
-            raise ArtifactError(
-                "artifact_malformed", catalogue, "", "not SERVER=FILE", "--catalogue filesystem=tools.json"
-            )
-        for element in _read(Path(file)).entries()["tools"].elements():
-            found.setdefault(server, {})[element.entries()["name"].text()] = _object(element)
+        server, definitions = read_catalogue(catalogue)
+        found.setdefault(server, {}).update({str(definition["name"]): definition for definition in definitions})
     return found
 
 

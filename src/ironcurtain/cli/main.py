@@ -103,6 +103,7 @@ def parser() -> argparse.ArgumentParser:
     _policy_options(run)
 
     _first_steps(verbs)
+    _compiler(verbs)
     _gateway(verbs)
     _servers(verbs)
     _approvals(verbs)
@@ -118,6 +119,18 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))
     return top
+
+
+def _compiler(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    annotate = _verb(
+        verbs, "annotate", "annotate:run", "say what tools do and what their arguments mean",
+        "From their definitions alone: names, descriptions, types. What is not certain gets the more restrictive role,"
+        " and is marked.",
+    )  # fmt: skip
+    annotate.add_argument(
+        "--catalogue", metavar="NAME=FILE", action="append", required=True, help="a server's tools: a saved tools/list"
+    )
+    annotate.add_argument("--json", action="store_true", help="for machines: a line for each tool")
 
 
 def _first_steps(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -1,0 +1,1 @@
+"""Measures how well what a person means is understood, on data that was labelled by hand."""

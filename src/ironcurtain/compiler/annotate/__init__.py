@@ -1,0 +1,1 @@
+"""What tools do and what their arguments mean, from their definitions alone."""

@@ -1,0 +1,62 @@
+"""Addresses: what is fetched, and what something is sent to."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.annotate.setting import Meaning, meaning
+from ironcurtain.compiler.annotate.text import lexicon
+
+if TYPE_CHECKING:
+    from ironcurtain.compiler.annotate.arguments import Argument
+    from ironcurtain.compiler.annotate.setting import Setting
+
+_NAMES: Final = lexicon("url uri href webhook endpoint link")
+_NOT_ITSELF: Final = lexicon("id slug name path text type title key")
+_SPOKEN: Final = re.compile(
+    r"\burls?\b|\buri\b|\bhttps?://|\bweb ?(?:page|site) address|\bwebsites? to\b|\bweb address\b"
+)
+_BEGINS: Final = re.compile(
+    r"(?:the |a |full |optional |target |complete |public )*(?:url|uri|web address|link)\b(?! (?:path|slug|key|name))"
+)
+_SENDING: Final = re.compile(
+    r"\bwebhooks?\b|\bcallback\b|\bnotif(?:y|ies|ied|ication)|\bendpoint (?:to|that)|\bpost(?:ed)? to\b|\bproxy\b|"
+    r"\bdeliver"
+)
+_BELOW_ONE: Final = re.compile(r"\bapi (?:endpoint|path)|endpoint path|e\.g\.,? ['\"`]?/")
+
+
+def address(argument: Argument, tool: Setting) -> Meaning | None:
+    """A URL, by its name, its format or its words."""
+    words = argument.words
+    if not words:
+        return None
+    formatted = bool(argument.formats & {"uri", "url", "uri-reference", "iri"})
+    named = not _NAMES.isdisjoint(words[-2:]) and words[-1] not in _NOT_ITSELF
+    host = words[-1] in ("host", "hostname", "domain", "server", "proxy") and not tool.only_reads
+    if not (named or formatted or _BEGINS.match(argument.says) or (host and _SENDING.search(argument.says))):
+        return None
+    if words[-1] in ("name", "id", "key") and not formatted:
+        return None
+    if {"id", "or", "url"} <= set(words):
+        return meaning("fetch-url", "identifier")
+    if words[-1] == "endpoint" and not formatted and not re.search(r"http|url|webhook|notif", argument.says):
+        return meaning("identifier", "send-url", doubt="an address, or a path below one")
+    if words[-1] == "endpoint" and _BELOW_ONE.search(argument.says):
+        return meaning("identifier")
+    if _is_requested(argument, tool):
+        return meaning("fetch-url", "send-url")
+    sending = _SENDING.search(f"{' '.join(words)} {argument.says}") or (words[-1] == "endpoint" and not tool.only_reads)
+    return meaning("send-url" if sending else "fetch-url")
+
+
+def speaks_of_address(argument: Argument) -> bool:
+    """Its description mentions one."""
+    return _SPOKEN.search(argument.says) is not None
+
+
+def _is_requested(argument: Argument, tool: Setting) -> bool:
+    """A request that carries something to the address."""
+    carries = tool.speaks_of("post", "put", "patch", "delete", "request") and not tool.only_reads
+    return carries and not argument.above and argument.words[-1] in ("url", "uri") and tool.subject.is_about("browser")

@@ -1,0 +1,145 @@
+"""Annotates the tools of a server, from their definitions alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from ironcurtain.artifacts.annotations import pin_of
+from ironcurtain.compiler.annotate.arguments import arguments_of
+from ironcurtain.compiler.annotate.effects import effects_of, ordered
+from ironcurtain.compiler.annotate.modes import selector_of
+from ironcurtain.compiler.annotate.roles import meaning_of
+from ironcurtain.compiler.annotate.setting import Setting
+from ironcurtain.compiler.annotate.subject import server_subject, tool_subject
+from ironcurtain.compiler.annotate.text import clean, first_sentence, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ironcurtain.compiler.annotate.arguments import Argument
+    from ironcurtain.compiler.annotate.modes import Selector
+    from ironcurtain.compiler.annotate.setting import Meaning
+    from ironcurtain.compiler.annotate.subject import Subject
+    from ironcurtain.model.call import Json
+
+    Modes = tuple[tuple[tuple[str, ...], Meaning], ...]
+
+_ABOUT_ITSELF: Final = re.compile(
+    r"\b(?:health|ping|version|capabilit|allowed|server info|configuration|heartbeat|current time|help)\b"
+)
+_LONGEST_COMMENT: Final = 120  # characters
+_NEVER_MISSED: Final = frozenset({"none", "outbound-content", "identifier", "amount", "recipient", "attendee"})
+"""Roles of which leaving one out means that there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What is understood of one tool."""
+
+    server: str
+    definition: Mapping[str, Any]
+    effects: frozenset[str]
+    arguments: Mapping[str, Argument]
+    meanings: Mapping[str, Meaning]
+    selector: str | None
+    modes: Mapping[str, Modes]
+    """Arguments of which the selector says what they mean: under which of its values it is what."""
+    doubts: Mapping[str, str]
+    """What is not certain, by argument; about the tool itself under no name."""
+
+    @property
+    def name(self) -> str:
+        """As its server calls it."""
+        return str(self.definition.get("name"))
+
+    @property
+    def side_effects(self) -> bool:
+        """False only for a tool that tells about its own server."""
+        says = f"{' '.join(words_of(self.name))} {first_sentence(clean(self.definition.get('description')))}"
+        return self.effects != {"read"} or bool(self.arguments) or not _ABOUT_ITSELF.search(says)
+
+    def roles(self, leaf: str) -> list[str]:
+        """All roles that an argument may have."""
+        return _listed(self.meanings[leaf])
+
+    def fields(self) -> dict[str, Json]:
+        """As it stands among a policy's annotations."""
+        return {
+            "toolName": self.name,
+            "serverName": self.server,
+            "comment": first_sentence(clean(self.definition.get("description")))[:_LONGEST_COMMENT],
+            "sideEffects": self.side_effects,
+            "effects": [*ordered(self.effects)],
+            "args": {leaf: self._entry(leaf) for leaf in self.arguments},
+            "definition": dict(self.definition),
+            "pin": pin_of(self.definition),
+        }
+
+    def _entry(self, leaf: str) -> Json:
+        if leaf not in self.modes or self.selector is None:
+            return self._meant(leaf, self.roles(leaf))
+        return [
+            {**self._meant(leaf, _listed(meaning)), "when": {self.selector: [*values]}}
+            for values, meaning in self.modes[leaf]
+        ]
+
+    def _meant(self, leaf: str, roles: list[str]) -> dict[str, Json]:
+        missed = not self.arguments[leaf].above and not set(roles) <= _NEVER_MISSED
+        return {"roles": [*roles], "absent": "unknown" if missed else "nothing"}
+
+
+def _listed(meaning: Meaning) -> list[str]:
+    return sorted(meaning.roles) or ["none"]
+
+
+def understand(server: str, definitions: Iterable[Mapping[str, Any]]) -> Iterator[Understood]:
+    """Every tool of a server."""
+    definitions = list(definitions)
+    about = server_subject(definitions)
+    for definition in definitions:
+        yield _understood(server, definition, tool_subject(definition, about))
+
+
+def _understood(server: str, definition: Mapping[str, Any], subject: Subject) -> Understood:
+    name, says = str(definition.get("name")), clean(definition.get("description"))
+    arguments = arguments_of(definition)
+    hints = definition.get("annotations")
+    effects, sure = effects_of(name, says, hints if isinstance(hints, dict) else {})
+    selector = selector_of(arguments.values(), says)
+    if selector is not None:
+        effects, sure = {effect for found in selector.effects.values() for effect in found}, True
+    siblings = frozenset(" ".join(argument.words) for argument in arguments.values())
+    tool = Setting(words_of(name), first_sentence(says), frozenset(effects), subject, siblings)
+    meanings = {leaf: meaning_of(argument, tool) for leaf, argument in arguments.items()}
+    modes = dict(_by_mode(selector, arguments, meanings, tool)) if selector else {}
+    for leaf, found in modes.items():  # what it may be in any of them
+        roles = meanings[leaf].roles.union(*(meaning.roles for _, meaning in found))
+        meanings[leaf] = replace(meanings[leaf], roles=roles)
+    doubts = {leaf: meaning.doubt for leaf, meaning in meanings.items() if meaning.doubt}
+    return Understood(
+        server=server,
+        definition=definition,
+        effects=tool.effects,
+        arguments=arguments,
+        meanings=meanings,
+        selector=selector.leaf if selector else None,
+        modes=modes,
+        doubts=doubts if sure else {**doubts, "": "its name has no verb that we know"},
+    )
+
+
+def _by_mode(
+    selector: Selector, arguments: Mapping[str, Argument], meanings: Mapping[str, Meaning], tool: Setting
+) -> Iterator[tuple[str, Modes]]:
+    """The arguments beside a selector that mean one thing in one mode and another in another."""
+    for leaf, argument in arguments.items():
+        if argument.above or leaf == selector.leaf or not meanings[leaf].roles:
+            continue
+        found: dict[Meaning, list[str]] = {}
+        for value, effects in selector.effects.items():
+            mode = replace(tool, effects=effects, words=(*tool.words, *words_of(value)))
+            found.setdefault(meaning_of(argument, mode), []).append(value)
+        if len(found) > 1:
+            yield leaf, tuple((tuple(values), meaning) for meaning, values in found.items())

@@ -1,0 +1,51 @@
+"""Commands: whatever another program carries out, from a shell line to a query."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.annotate.setting import Meaning, meaning
+from ironcurtain.compiler.annotate.text import lexicon
+
+if TYPE_CHECKING:
+    from ironcurtain.compiler.annotate.arguments import Argument
+    from ironcurtain.compiler.annotate.setting import Setting
+
+_NAMES: Final = lexicon(
+    """command cmd script code sql cypher javascript expression statement stdin shell bash program snippet flux promql
+    soql kql sparql gremlin graphql"""
+)
+_LANGUAGE: Final = re.compile(
+    r"\b(?:sql|cypher|select statement|soql|promql|kql|graphql|query (?:to execute|language)|aggregation)\b"
+)
+_RUN: Final = re.compile(
+    r"\b(?:shell command|command to (?:run|execute)|code to (?:run|execute)|javascript (?:code|to)|python code|"
+    r"sql (?:query|statement)|script to (?:run|execute))\b"
+)
+_PROGRAM: Final = re.compile(r"\b(?:python|javascript|source|program|to (?:run|execute))\b")
+
+
+def command(argument: Argument, tool: Setting) -> Meaning | None:
+    """Something to be carried out."""
+    words = argument.words
+    if argument.is_flag or argument.is_number or not words:
+        return None
+    last, executes = words[-1], "execute" in tool.effects
+    runs = executes or tool.speaks_of("query", "execute", "run", "sql", "eval", "evaluate")
+    if last in _NAMES and (last != "code" or runs or _PROGRAM.search(argument.says)):
+        return meaning("command")
+    if last in ("query", "q", "filter", "search") and _LANGUAGE.search(f"{argument.says} {tool.nutshell}"):
+        return meaning("command")
+    if last == "query" and runs and tool.subject.is_about("data") and not tool.speaks_of("search"):
+        return meaning("command")
+    if executes and (
+        last in ("arg", "argument") or (last in ("parameter", "param", "input") and tool.subject.is_about("shell"))
+    ):
+        return meaning("command")
+    if executes and last in ("task", "instruction", "prompt", "goal"):
+        return meaning("command", doubt="what an agent is told to do")
+    if words[0] == "query" and last in ("body", "dsl"):
+        return meaning("command")
+    code = last == "function" and re.search(r"javascript|=>|code", argument.says)
+    return meaning("command") if code or _RUN.search(argument.says) else None

@@ -1,0 +1,63 @@
+"""Content that leaves: what others will read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.annotate.setting import NOTHING, Meaning, meaning
+from ironcurtain.compiler.annotate.text import lexicon, words_of
+
+if TYPE_CHECKING:
+    from ironcurtain.compiler.annotate.arguments import Argument
+    from ironcurtain.compiler.annotate.setting import Setting
+
+_NAMES: Final = lexicon(
+    """text body subject content html message comment markdown caption title description summary note reply question
+    answer value reason raw"""
+)
+_SAID: Final = lexicon("message comment reply")
+"""What is said to somebody, wherever it stands."""
+_HEADLINES: Final = lexicon("title description summary note value name")
+_ABOUT_CHANGES: Final = lexicon("commit log error old new find search replace")
+_UNDESCRIBED: Final = lexicon("field data property file attachment body payload comment")
+_CRITERIA: Final = lexicon("criterion criteria filter condition match where")
+
+
+def content(argument: Argument, tool: Setting) -> Meaning | None:
+    """Text for others."""
+    words = argument.words
+    if argument.is_flag or argument.is_number or not words or tool.only_reads:
+        return None
+    last = words[-1]
+    if argument.free and last in _UNDESCRIBED and is_for_others(tool):
+        return meaning("outbound-content", doubt="what it holds is not described")
+    if last not in _NAMES or (len(words) > 1 and words[-2] in _ABOUT_CHANGES):
+        return None
+    if any(words_of(name)[-1:] and words_of(name)[-1] in _CRITERIA for name in argument.above):
+        return NOTHING
+    if last == "raw":
+        return meaning("recipient", "outbound-content") if tool.subject.is_about("mail", "chat") else None
+    return _text(last, tool)
+
+
+def _text(last: str, tool: Setting) -> Meaning | None:
+    typed = tool.subject.is_about("browser", "device") and last in ("text", "value", "content")
+    if last == "value" and "send" not in tool.effects and not typed:
+        return None
+    said = last in _SAID and not tool.subject.is_about("data", "files", "shell")
+    leaves = is_for_others(tool) or said
+    if last in _HEADLINES and not leaves:
+        return NOTHING
+    if tool.speaks_of(*_SAID) or (last in _SAID and tool.effects & {"send", "share"}):
+        return meaning("outbound-content")
+    kept = tool.subject.is_about("notes", "data") and not tool.subject.is_about("mail", "chat", "tracker")
+    if leaves and (not kept or "send" in tool.effects):
+        return meaning("outbound-content")
+    return meaning("outbound-content") if typed and not tool.effects <= {"read", "delete"} else None
+
+
+def is_for_others(tool: Setting) -> bool:
+    """What is written there is read by others."""
+    shared = tool.subject.remote and not {"repo", "project id", "repository"}.isdisjoint(tool.siblings)
+    said = tool.speaks_of("comment", "reply", "message", "review", "post")
+    return said or shared or "send" in tool.effects or tool.subject.is_about("mail", "chat", "tracker")

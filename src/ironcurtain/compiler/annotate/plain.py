@@ -1,0 +1,59 @@
+"""Arguments that mean nothing to a policy, and sums of money."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.annotate.addresses import speaks_of_address
+from ironcurtain.compiler.annotate.files import speaks_of_path
+from ironcurtain.compiler.annotate.records import is_numbered, names_a_record
+from ironcurtain.compiler.annotate.setting import NOTHING, Meaning, meaning
+from ironcurtain.compiler.annotate.text import lexicon
+
+if TYPE_CHECKING:
+    from ironcurtain.compiler.annotate.arguments import Argument
+    from ironcurtain.compiler.annotate.setting import Setting
+
+_AMOUNTS: Final = lexicon(
+    """amount price budget cost sum total fee payment salary notional balance spend charge discount principal deposit"""
+)
+_COUNTS: Final = lexicon(
+    """count max min limit page offset token per number result item width height line length size timeout retry id
+    index"""
+)
+_SETTINGS: Final = lexicon(
+    """limit offset page cursor per_page page_size page_token start_cursor next_token skip max_results order sort
+    order_by sort_by direction format encoding timezone language locale currency unit verbosity depth mode strategy
+    style color theme font password passphrase secret token api_key apikey access_token timeout retries interval
+    since until before after fields columns view expand include exclude visibility priority status state type kind
+    category severity level width height size quality scale position start end date time datetime due duration
+    period granularity frequency year month day hour minute"""
+)
+
+
+def sum_of_money(argument: Argument, tool: Setting) -> Meaning | None:
+    """A price, a budget."""
+    words = argument.words
+    named = (words and words[-1] in _AMOUNTS) or (set(words) & _AMOUNTS and not set(words) & _COUNTS)
+    if not named or argument.is_flag or argument.enum:
+        return None
+    return meaning("amount") if argument.is_number or words == ("amount",) or tool.subject.is_about("money") else None
+
+
+def number_or_flag(argument: Argument, tool: Setting) -> Meaning | None:
+    """How many, and whether."""
+    if argument.is_flag:
+        return NOTHING
+    return NOTHING if argument.is_number and not names_a_record(argument) and not is_numbered(argument, tool) else None
+
+
+def choice(argument: Argument, _: Setting) -> Meaning | None:
+    """One of a few words: a mode, a format."""
+    return NOTHING if len(argument.enum) > 1 else None
+
+
+def setting(argument: Argument, tool: Setting) -> Meaning | None:
+    """How something is done, or how much of it is shown."""
+    if "_".join(argument.words) not in _SETTINGS or speaks_of_path(argument) or speaks_of_address(argument):
+        return None
+    return NOTHING if tool.only_reads or not tool.speaks_of(*argument.words) else None

@@ -1,0 +1,105 @@
+"""Records: whatever is named by an id, a key or a name of its own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.annotate.setting import Meaning, meaning
+from ironcurtain.compiler.annotate.text import lexicon
+
+if TYPE_CHECKING:
+    from ironcurtain.compiler.annotate.arguments import Argument
+    from ironcurtain.compiler.annotate.setting import Setting
+
+_IDS: Final = lexicon("id iid uuid guid gid key slug arn sha hash ref identifier handle pid")
+_RECORDS: Final = lexicon(
+    """table bucket database dataset index collection schema namespace pod container image node cluster deployment job
+    build pipeline branch tag commit revision release label issue ticket card task project team organization org
+    workspace site page block event record object entity device service metric dashboard alert rule segment audience
+    flag feature environment template workflow execution message email symbol asset watchlist order portfolio deck
+    model view field property sheet worksheet notebook owner version prefix list board space folder ticker topic
+    group repo username article paper warehouse attachment package depend dependency"""
+)
+_NUMBERED: Final = re.compile(
+    r"\b(?:build|issue|pull request|pr|ticket|run|job|merge request|card|invoice|order|revision) (?:number|no\.)"
+    r"|\bnumber of the (?:\w+ )?(?:build|issue|pull|ticket|run|job|card|invoice|order|revision)"
+)
+_ATTACHED: Final = lexicon("label tag property field sheet column topic category segment")
+"""Words that somebody attaches to a record, rather than records."""
+_TEXTS: Final = lexicon("message email note comment")
+_BEFORE: Final = lexicon("source target parent base old new object page")
+_ACCOUNTS: Final = lexicon("account payee customer ledger iban")
+_NOT_NAMES_OF: Final = lexicon(
+    """file host display nick first last user full given family new sort order group field column"""
+)
+_OTHER_NAMES: Final = lexicon("name filename username hostname displayname nickname")
+_IS_ONE: Final = re.compile(r".{0,40}\b(?:ids?|identifiers?|uuids?|guid|arn|slug)\b")
+_NAMES_ONE: Final = re.compile(
+    r"(?:the )?(?:timestamp|time ?stamp|ts) of the (?:parent |specific )?(?:message|thread|post)"
+)
+_OF_ONE: Final = re.compile(r"(?:the |a |unique )*(?:id|identifier|key|name) (?:of|for) (?:the |an? )")
+
+
+def record(argument: Argument, tool: Setting) -> Meaning | None:
+    """Something that is there already, and named."""
+    words = argument.words
+    if argument.is_flag or not words:
+        return None
+    last = words[-1]
+    if _is_account(argument, tool):
+        return meaning("account")
+    pressed = words == ("key",) and tool.speaks_of("press", "keyboard", "key")
+    if set(words) & {"ai", "llm"} or (pressed and tool.subject.is_about("browser", "device")):
+        return None
+    if last in _IDS or is_numbered(argument, tool):
+        return meaning("identifier")
+    if argument.is_number or argument.free:
+        return None
+    attached = last in _ATTACHED and not tool.only_reads
+    named = _is_name_of(words, tool) if attached else _is_named(argument, tool)
+    return meaning("identifier") if named else None
+
+
+def _is_account(argument: Argument, tool: Setting) -> bool:
+    words = argument.words
+    called = not _ACCOUNTS.isdisjoint(words) and words[-1] not in ("type", "kind", "status", "name")
+    return called and not argument.enum and (tool.subject.is_about("money") or "iban" in words)
+
+
+def _is_named(argument: Argument, tool: Setting) -> bool:
+    words, last, creates = argument.words, argument.words[-1], "create" in tool.effects
+    if _is_name_of(words, tool):
+        return True
+    if last in _TEXTS:
+        return False
+    if last in _RECORDS and (len(words) == 1 or words[0] in _BEFORE):
+        return True
+    if _IS_ONE.match(argument.says) and last not in ("query", "filter", "name", "text"):
+        return True
+    if words == ("name",) and not creates and tool.effects & {"read", "delete", "update", "execute"}:
+        return True
+    return bool(_NAMES_ONE.match(argument.says) or (_OF_ONE.match(argument.says) and not creates))
+
+
+def names_a_record(argument: Argument) -> bool:
+    """It is called an id or the like."""
+    return bool(argument.words) and argument.words[-1] in _IDS
+
+
+def is_numbered(argument: Argument, tool: Setting) -> bool:
+    """A number that names something: of an issue, of a build."""
+    words = argument.words
+    if words[-1:] != ("number",):
+        return False
+    if len(words) > 1:
+        return words[-2] in _RECORDS | {"pull", "pr", "request"}
+    return tool.speaks_of(*_RECORDS) or _NUMBERED.search(argument.says) is not None
+
+
+def _is_name_of(words: tuple[str, ...], tool: Setting) -> bool:
+    """`table_name`, `podname`: a record that is there, unless the tool makes it."""
+    if len(words) > 1 and words[-1] == "name":
+        made = tool.speaks_of("create", "new", "make", "register") and words[-2] in tool.words
+        return not made and words[-2] not in _NOT_NAMES_OF - _RECORDS
+    return len(words) == 1 and words[0].endswith("name") and words[0] not in _OTHER_NAMES

@@ -1,0 +1,60 @@
+"""What an argument means: its roles, from its name, its words, its type and the tool it belongs to.
+
+Each rule looks for one meaning and answers with roles or nothing; the first that answers counts. Where the text says
+that a value may be two things, both are kept. Uncertain means the more restrictive role, and is said.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.annotate.addresses import address
+from ironcurtain.compiler.annotate.commands import command
+from ironcurtain.compiler.annotate.content import content
+from ironcurtain.compiler.annotate.files import file, path_roles, speaks_of_elsewhere
+from ironcurtain.compiler.annotate.people import person
+from ironcurtain.compiler.annotate.places import place
+from ironcurtain.compiler.annotate.plain import choice, number_or_flag, setting, sum_of_money
+from ironcurtain.compiler.annotate.records import record
+from ironcurtain.compiler.annotate.setting import NOTHING, Meaning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ironcurtain.compiler.annotate.arguments import Argument
+    from ironcurtain.compiler.annotate.setting import Setting
+
+_RULES: Final[tuple[Callable[[Argument, Setting], Meaning | None], ...]] = (
+    sum_of_money, number_or_flag, choice, setting, address, person, command, place, file, content, record,
+)  # fmt: skip
+_OR_URL: Final = re.compile(
+    r"\bor (?:an? |the |full |public |https? |remote |paper |page |web )*(?:url|uri|link)s?\b(?!-)"
+    r"|\b(?:url|uri)s? or\b|\burl, |, url\b(?!-)|/url\b"
+)
+_OR_PATH: Final = re.compile(
+    r"\bor (?:an? |the |absolute |local |relative )*(?:file ?)?(?:path|file|directory)\b|\b(?:file ?)?paths? or\b"
+    r"|local file path"
+)
+
+
+def meaning_of(argument: Argument, tool: Setting) -> Meaning:
+    """The roles of one argument."""
+    found = next((found for rule in _RULES if (found := rule(argument, tool)) is not None), NOTHING)
+    if argument.is_flag or argument.is_number or (argument.enum and not found.roles):
+        return found
+    return Meaning(found.roles | _besides(argument, tool, found.roles), found.doubt)
+
+
+def _besides(argument: Argument, tool: Setting, roles: frozenset[str]) -> set[str]:
+    """What the text says that the value may be as well."""
+    more: set[str] = set()
+    if roles & {"outbound-content", "command"}:
+        return more
+    if not roles & {"fetch-url", "send-url"}:
+        flagged = "read-path" in roles and "is url" in tool.siblings
+        more |= {"fetch-url"} if flagged or _OR_URL.search(argument.says) else set()
+    here = not tool.subject.remote and not speaks_of_elsewhere(argument)
+    if roles & {"fetch-url", "identifier"} and here and _OR_PATH.search(argument.says):
+        more |= path_roles(argument, tool)
+    return more

@@ -1,0 +1,49 @@
+"""What is known around an argument when its meaning is looked for, and the answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ironcurtain.compiler.annotate.subject import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The tool around an argument."""
+
+    words: tuple[str, ...]
+    """Its name."""
+    nutshell: str
+    """The first sentence of what it says of itself."""
+    effects: frozenset[str]
+    subject: Subject
+    siblings: frozenset[str]
+    """The names of its arguments, in words."""
+
+    @property
+    def only_reads(self) -> bool:
+        """It changes nothing and sends nothing."""
+        return self.effects <= {"read"}
+
+    def speaks_of(self, *words: str) -> bool:
+        """One of these is in its name."""
+        return not set(words).isdisjoint(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The roles of an argument, and what is not certain about them."""
+
+    roles: frozenset[str] = frozenset()
+    doubt: str = ""
+
+
+def meaning(*roles: str, doubt: str = "") -> Meaning:
+    """An argument with these roles."""
+    return Meaning(frozenset(roles), doubt)
+
+
+NOTHING = Meaning()
+"""An argument that means nothing to a policy: a mode, a limit, a flag."""

@@ -1,0 +1,60 @@
+"""Names and descriptions as words. Descriptions are a server's own: bounded, and without what a person cannot see."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Final
+
+LONGEST: Final = 2_000  # characters of one description that are read
+_PARTS: Final = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_WORD: Final = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
+_KEEP_S: Final = frozenset(
+    """address alias access status class https process bus sms css dns ls news business canvas basis analysis
+    progress""".split()  # noqa: SIM905 - to be read
+)
+
+
+def lexicon(text: str) -> frozenset[str]:
+    """A set of words."""
+    return frozenset(text.split())
+
+
+@lru_cache(maxsize=65_536)
+def words_of(name: str) -> tuple[str, ...]:
+    """`parentFolderIds` as `parent folder id`: lower case, in the singular."""
+    return tuple(singular(part.lower()) for part in _PARTS.findall(name))
+
+
+def clean(text: object) -> str:
+    """A description as far as it is read: one case, no hidden characters, single blanks."""
+    if not isinstance(text, str):
+        return ""
+    visible = "".join(
+        c if c.isascii() or unicodedata.category(c) not in ("Cf", "Co", "Cn") else " " for c in text[:LONGEST]
+    )
+    return " ".join(visible.lower().split())
+
+
+def words_in(text: str) -> list[str]:
+    """The words of a cleaned text, in the singular."""
+    return [singular(word) for word in _WORD.findall(text)]
+
+
+def singular(word: str) -> str:
+    """A noun without its plural; good enough to look it up."""
+    if word == "ids":
+        return "id"
+    if word in _KEEP_S or len(word) < 4 or not word.endswith("s") or word.endswith("ss"):
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    if word.endswith(("ches", "shes", "xes", "sses", "zes")):
+        return word[:-2]
+    return word[:-1]
+
+
+def first_sentence(text: str) -> str:
+    """What a description begins with: the tool in a nutshell."""
+    return re.split(r"(?<=[.!?])\s|\n|\s[-*]\s|args:|parameters:|returns:", text, maxsplit=1)[0]

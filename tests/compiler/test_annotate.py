@@ -67,6 +67,7 @@ def test_every_argument_of_every_tool_has_an_annotation_that_loads(server: str) 
         (tool("post_message", "Post in a Slack channel", channel_id="", text=""), {"channel_id": ["channel"], "text": ["outbound-content"]}),
         (tool("create_event", "Create a calendar event", calendarId="", attendees=""), {"calendarId": ["calendar"], "attendees": ["attendee"]}),
         (tool("run_command", command="", cwd=""), {"command": ["command"], "cwd": ["read-path", "write-path"]}),
+        (tool("run_script", "Run a script", script_path="", args=""), {"script_path": ["command", "read-path"], "args": ["command"]}),
         (tool("query", "Run a SQL query on the database", sql=""), {"sql": ["command"]}),
         (tool("create_webhook", "Notify a URL", url="The URL that is notified"), {"url": ["send-url"]}),
         (tool("place_order", "Buy a stock", symbol="", limit_price={"type": "number"}, quantity={"type": "integer"}),

@@ -163,7 +163,10 @@ def _by_effect(words: set[str], tool: Setting) -> set[str]:
     if effects & {"send", "share", "pay"} and not effects & {"create", "update"}:
         return {"read-path"}
     if "execute" in effects and not effects & {"create", "update", "delete"}:
-        return {"read-path", "write-path"} if words & {"dir", "directory", "root", "project"} else {"read-path"}
+        # What is run does what it says, wherever it lies.
+        return (
+            {"read-path", "write-path"} if words & {"dir", "directory", "root", "project"} else {"read-path", "command"}
+        )
     replaces = {"update"} if tool.speaks_of("write", "save", "put", "create") else set()
     return {"write-path"} if whole and effects <= {"create", "read"} | replaces else {"read-path", "write-path"}
 

@@ -23,6 +23,7 @@ from ironcurtain.audit.disk import Disk
 from ironcurtain.audit.record import request_fields
 from ironcurtain.audit.redact import LONGEST, Redactor, is_secret
 from ironcurtain.audit.store import AuditHaltedError, AuditStore, Clock, UnrecordableError, day_files, take_up
+from ironcurtain.audit.unfinished import unfinished
 from ironcurtain.audit.verify import verify
 from ironcurtain.errors import Refusal
 from ironcurtain.testing.faults import FaultyDisk
@@ -448,3 +449,13 @@ def test_a_credential_is_known_in_the_usual_encodings(form: Any) -> None:
     written = form(b"p/ss wort-17")
     text = written.decode() if isinstance(written, bytes) else written
     assert text not in Redactor(b"k", ["p/ss wort-17"]).text(f"x {text} y")
+
+
+def test_what_could_not_be_recorded_was_refused_and_is_not_waited_for() -> None:
+    kept = {"unrecordable": "ValueError"}
+    run = [
+        {"kind": "asked", "call": "1", **kept},
+        {"kind": "intent", "call": "2", **kept},
+        {"kind": "intent", "call": "3"},
+    ]
+    assert unfinished(run) == (["3"], [])

@@ -21,6 +21,8 @@ def unfinished(last_run: list[dict[str, Any]]) -> tuple[list[str], list[dict[str
     intents: dict[str, None] = {}
     questions: dict[str, dict[str, Any]] = {}
     for record in last_run:
+        if "unrecordable" in record:  # and so refused
+            continue
         call = str(record.get("call"))
         match record["kind"]:
             case "intent":

@@ -107,7 +107,7 @@ def verify(directory: Path, checkpoints: Iterable[Head] = ()) -> Report:
         for record in signed_records(directory, checkpoints):
             count += 1
             call = str(record.get("call"))
-            if record["kind"] == "intent":
+            if record["kind"] == "intent" and "unrecordable" not in record:
                 unfinished[call] = None
             elif record["kind"] == "outcome":
                 unfinished.pop(call, None)

@@ -35,12 +35,13 @@ SKIPPED = {"engine/explain.py"}  # tells, and decides nothing
 EXPLAINED = ROOT / "tools" / "survivors.txt"
 NEAREST = {
     "engine/access.py": "tests/unit/test_access.py",
+    "engine/brackets.py": "tests/unit/test_brackets.py",
     "engine": "tests/unit/test_engine.py",
     "resolve": "tests/unit/test_resolve.py",
 }
 """The tests that most likely notice, tried by themselves first."""
 TIERS = (
-    [f"tests/unit/test_{subject}.py" for subject in ("engine", "resolve", "access", "bounds")],
+    [f"tests/unit/test_{subject}.py" for subject in ("engine", "resolve", "access", "bounds", "brackets")],
     ["tests/unit/test_house.py", "tests/unit/test_attacks.py", "tests/corpus/test_corpus.py::test_engine"],
     ["tests/spec/test_against_reference.py"],
 )

@@ -417,7 +417,7 @@ for line in sys.stdin:
 
 @pytest.mark.parametrize("modes", [["leaks"], ["leaks", "fails"], ["leaks", "progress"], ["leaks", "modern"]])
 def test_a_credential_never_reaches_the_agent(house: House, modes: list[str]) -> None:
-    secret = "very-private-value-17"
+    secret = "v3ry9Private7Value1x5Q"
     (house.home / "credentials.json").write_text(json.dumps({"bad": {"env": {"KEY": f"Bearer {secret}"}}}))
     (house.home / "credentials.json").chmod(0o600)
     agent = Bad(house, *modes).agent()
@@ -426,6 +426,17 @@ def test_a_credential_never_reaches_the_agent(house: House, modes: list[str]) ->
     said = json.dumps([answer, agent.heard, house.records()])
     assert secret not in said
     assert secret.encode().hex() not in said
+
+
+def test_a_server_whose_credential_changes_is_started_anew(house: House) -> None:
+    house.configure("[budget]\nrepeats = 0\n")
+    credentials = house.home / "credentials.json"
+    credentials.write_text(json.dumps({"bad": {"env": {"KEY": "old"}}}))
+    credentials.chmod(0o600)
+    agent = Bad(house, "leaks").agent()
+    assert text_of(agent.call("bad__echo", text="1")) == "key=old"
+    credentials.write_text(json.dumps({"bad": {"env": {"KEY": "new"}}}))
+    eventually(lambda: "key=new" in text_of(agent.call("bad__echo", text="2")))
 
 
 def test_a_flood_of_nonsense_costs_its_sender(house: House) -> None:

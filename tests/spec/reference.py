@@ -732,7 +732,8 @@ def check_counts(
     world: World, server: str, values: list[Value], strays: tuple[str, ...], path_texts: list[str]
 ) -> None:
     """More than 1,000 values or stray strings, too many characters of paths or strays, 16,384 steps: refused."""
-    characters = sum(min(len(without_blanks_before(text)), 4096) for text in strays)  # "4,096 of each count"
+    begun = [without_blanks_before(text)[:4096] for text in strays]  # "of the first 4,096 of each"
+    characters = sum(len(re.split("[\r\n]", text)[0]) + 16 * text.count("[") for text in begun)
     if sum(map(len, path_texts)) > 262_144 or characters > 65_536:
         raise Refused("resolve", "value_count")
     if len(values) > MAX_VALUES or len(strays) > MAX_STRAYS:

@@ -21,8 +21,16 @@ from ironcurtain.audit.chain import BadRecordError, Head, seal, unseal
 from ironcurtain.audit.checkpoint import Signer, append_checkpoint, read_checkpoints
 from ironcurtain.audit.disk import Disk
 from ironcurtain.audit.record import request_fields
-from ironcurtain.audit.redact import LONGEST, Redactor, is_secret
-from ironcurtain.audit.store import AuditHaltedError, AuditStore, Clock, UnrecordableError, day_files, take_up
+from ironcurtain.audit.redact import LONGEST, Redactor, concealer, is_secret
+from ironcurtain.audit.store import (
+    AuditHaltedError,
+    AuditStore,
+    Clock,
+    UnrecordableError,
+    day_files,
+    found_end,
+    set_aside,
+)
 from ironcurtain.audit.unfinished import unfinished
 from ironcurtain.audit.verify import verify
 from ironcurtain.errors import Refusal
@@ -47,7 +55,9 @@ class Times:
 
 @asynccontextmanager
 async def opened(directory: Path, times: Times | None = None, disk: Disk | None = None) -> AsyncIterator[AuditStore]:
-    store = AuditStore(directory, take_up(directory), (times or Times()).clock(), disk)
+    taken = found_end(directory)
+    set_aside(taken)
+    store = AuditStore(directory, taken, (times or Times()).clock(), disk)
     try:
         yield store
     finally:
@@ -215,10 +225,13 @@ def test_a_torn_end_is_set_aside(tmp_path: Path) -> None:
     whole = file.read_bytes()
     for cut in range(1, len(whole.splitlines()[2]) + 1):
         file.write_bytes(whole[:-cut])
-        taken = take_up(tmp_path)
+        taken = found_end(tmp_path)
         assert taken.head.seq == 2
-        assert taken.torn == len(whole.splitlines()[2]) + 1 - cut
-        assert verify(tmp_path).records == 2
+        assert file.read_bytes() == whole[:-cut], "nothing is changed by looking"
+        report = verify(tmp_path)
+        assert (report.problem, report.records, report.torn) == (None, 2, len(whole.splitlines()[2]) + 1 - cut)
+        set_aside(taken)
+        assert verify(tmp_path).torn == 0
         if taken.torn:
             (aside,) = tmp_path.glob("*.torn-2")
             assert aside.read_bytes() == whole.splitlines(keepends=True)[2][:-cut]
@@ -428,7 +441,9 @@ def test_a_key_with_headers_is_taken_out_whole() -> None:
     ("name", "value", "secret"),
     [
         ("AWS_SECRET_ACCESS_KEY", "x", True), ("PGPASSWORD", "x", True), ("MYSQL_PWD", "x", True),
-        ("OPENAI_KEY", "x", True), ("GITHUB_PAT", "x", True), ("SIGNING_KEY", "x", True), ("SENTRY_DSN", "x", True),
+        ("OPENAI_KEY", "k-12345678", True), ("GITHUB_PAT", "p-12345678", True), ("SIGNING_KEY", "k-12345678", True),
+        ("SENTRY_DSN", "https://k:p@h.example/1", True), ("MAX_TOKENS", "100000", False), ("AUTH_TYPE", "password", False),
+        ("SORT_KEY", "created", False), ("COMMIT", "0123456789abcdef0123456789abcdef01234567", False),
         ("API_KEY", "", False), ("AUTHOR", "Ann", False), ("NODE_ENV", "production", False), ("LOG_LEVEL", "debug", False),
         ("ROOT", "/Users/ann/Projects/2024Reports2/x9y", False), ("PROJECT", "acme-production-analytics-2024", False),
         ("WORKSPACE", "550e8400-e29b-41d4-a716-446655440000", False), ("X", "9f8A7b6c5D4e3f2a1b0c9d8e", True),
@@ -459,3 +474,10 @@ def test_what_could_not_be_recorded_was_refused_and_is_not_waited_for() -> None:
         {"kind": "intent", "call": "3"},
     ]
     assert unfinished(run) == (["3"], [])
+
+
+def test_only_what_nobody_could_guess_is_taken_out_of_what_servers_say() -> None:
+    strong = "v3ry9Private7Value1x5Q"
+    conceal = concealer([strong, "letmein1", "production", "result", "application/json"])
+    said: Any = {strong: [f"a {strong} b", "letmein1 in production", {"result": "application/json"}]}
+    assert conceal(said) == {strong: ["a [credential] b", "letmein1 in production", {"result": "application/json"}]}

@@ -27,6 +27,20 @@ def test_the_groups_are_those_of_a_glob(name: str) -> None:
     assert list(split(name)) == expected(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "groups"),
+    [("[a:x:]y]", ["[a:x:]"]), ("[[:x:]y]", ["[[:x:]y]"]), ("[[:]y]", ["[[:]"]), ("[[::]y]", ["[[::]y]"]), ("[[:x.]y]", ["[[:x.]"]),
+     ("[[:x:][:y:]", ["[[:x:][:y:]"]), ("[]]", ["[]]"]), ("[]", []), ("[!]]", ["[!]]"]), ("]a[b]", ["[b]"]), ("[[:x", []), ("[a]]", ["[a]"]),
+     ("[^]x]", ["[^]x]"]), ("[[=x=]]", ["[[=x=]]"]), ("[[.x.]]", ["[[.x.]]"]), ("[a[:", []), ("[[:x:]", ["[[:x:]"])],
+)  # fmt: skip
+def test_where_a_group_ends(name: str, groups: list[str]) -> None:
+    assert (
+        [text for text, grouped in split(name) if grouped]
+        == groups
+        == [text for text, grouped in expected(name) if grouped]
+    )
+
+
 @given(NAMES, st.text(alphabet="ab[]", max_size=8))
 def test_what_a_name_may_be(name: str, wanted: str) -> None:
     pattern = "".join(f"(?:{re.escape(text)}|.)" if group else re.escape(text) for text, group in expected(name))

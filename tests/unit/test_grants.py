@@ -191,3 +191,23 @@ def test_up_to_is_exact() -> None:
     assert pattern is not None
     assert not pattern.admits(call(("account", "to", "bob"), ("amount", "sum", 9007199254740996)))
     assert pattern.admits(call(("account", "to", "bob"), ("amount", "sum", 9007199254740995)))
+
+
+@pytest.mark.parametrize("amount", [0.1, 0.05, 19.99, 0.3, 7])
+def test_a_grant_covers_its_own_call(amount: float) -> None:
+    made = call(("account", "to", "bob"), ("amount", "sum", amount))
+    pattern = built(made)
+    assert pattern is not None
+    assert pattern.admits(made)
+
+
+def test_what_selects_inside_a_list_stays_as_it_was() -> None:
+    def made(kind: str) -> CanonicalCall:
+        value = RoleValue(Role("write-path"), "items[].target", path("/home/u/docs/a"))
+        return CanonicalCall("s", "t", {"items": [{"kind": kind, "target": "x"}]}, Principal("ann"), (value,), {}, ())
+
+    pattern = pattern_for(made("append"), lambda _: False, frozenset({"items[].kind"}))
+    assert pattern is not None
+    assert 'items[].kind: "append"' in pattern.shown()
+    assert pattern.admits(made("append"))
+    assert not pattern.admits(made("replace"))

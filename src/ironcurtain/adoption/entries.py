@@ -112,7 +112,9 @@ def _remote(raw: dict[str, Any], kind: str, url: str, variables: Mapping[str, st
     if isinstance(raw.get("bearer_token_env_var"), str):
         headers["Authorization"] = "Bearer " + _variable(raw["bearer_token_env_var"], variables)
     filled = {name: _filled(value, variables) for name, value in headers.items()}
-    return Converted({"type": "http", "url": _filled(url, variables)}, headers=filled)
+    plain = {name: value for name, value in filled.items() if not is_secret(name, value)}
+    entry: dict[str, Any] = {"type": "http", "url": _filled(url, variables), **({"headers": plain} if plain else {})}
+    return Converted(entry, headers={name: value for name, value in filled.items() if name not in plain})
 
 
 def _process(raw: dict[str, Any], variables: Mapping[str, str]) -> Converted:

@@ -293,16 +293,17 @@ def adoptions(home: Home) -> int:
 
 def _undo_file(note: dict[str, Any], kept: Path) -> Undone:
     path, before = Path(note["path"]), kept.read_bytes()
+    real = note.get("real", os.path.realpath(path))
     try:
-        _require_there(path, note["real"])
+        _require_there(path, real)
         present = path.read_bytes()
         if present == before:
             return Undone(path, "untouched")
         if _digest(present) == note["after"]:
-            _replace(path, note["real"], before)
+            _replace(path, real, before)
             return Undone(path, "restored")
         back = [Exchange(tuple(each["keys"]), each["gone"], each["fresh"]) for each in note["back"]]
-        _replace(path, note["real"], exchange(note["format"], present.decode(), back).encode())
+        _replace(path, real, exchange(note["format"], present.decode(), back).encode())
     except (OSError, ValueError, KeyError, TypeError) as error:
         why = getattr(error, "strerror", None) or str(error)
         return Undone(path, "kept", f"{visible(why)}; as it was: {kept}")

@@ -33,7 +33,7 @@ _SWITCHES: Final = re.compile(
 )
 _CONTAINERS: Final = _Runner((("run",), ("container", "run")), switches=_SWITCHES)
 _RUNNERS: Final = {
-    "npx": _Runner(instead=("-p", "--package"), valued=("-c", "--call", "-w", "--workspace", "--cache")),
+    "npx": _Runner(instead=("-p", "--package"), valued=("-c", "--call", "-w", "--workspace", "--cache", "--registry")),
     "bunx": _Runner(instead=("-p", "--package")),
     "pnpx": _Runner(instead=("--package",)),
     "npm": _Runner((("exec",), ("x",)), ("--package",), valued=("-c", "--call", "-w", "--workspace", "--prefix")),
@@ -50,6 +50,7 @@ _RUNNERS: Final = {
 _SOURCE: Final = re.compile(r"(?:git\+|https?:|github:|gitlab:|bitbucket:|git@|ssh:).*|[\w-][\w.-]*/[\w.-]+")
 _COMMIT: Final = re.compile(r"[#@][0-9a-f]{40}$")
 _EXACT: Final = re.compile(r".(?:@|==)v?\d+(?:\.\d+)+(?:[-+.]?[\w.-]+)?$")
+_EXACT_NPM: Final = re.compile(r".@v?\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$")
 _IMAGE: Final = re.compile(r"@sha256:[0-9a-f]{64}$|:(?!\d+/)(?=[^/]*\d)(?i:(?!latest|edge|nightly))[\w][\w.-]*$")
 
 
@@ -60,10 +61,13 @@ def unpinned(command: Sequence[str]) -> str | None:
     if runner not in _RUNNERS:
         return None
     verbs = _RUNNERS[runner].verbs
-    verb = next((verb for verb in verbs if tuple(words[1 : 1 + len(verb)]) == verb), None)
+    rest = words[1:]
+    while verbs != ((),) and rest and rest[0].startswith("-"):  # options of its own before the verb
+        rest = rest[2:] if rest[0] in ("--context", "-c", "--host", "-H", "--prefix", "--directory") else rest[1:]
+    verb = next((verb for verb in verbs if tuple(rest[: len(verb)]) == verb), None)
     if verb is None:
         return None
-    found = _packages(words[1 + len(verb) :], _RUNNERS[runner])
+    found = _packages(rest[len(verb) :], _RUNNERS[runner])
     return next((package for package in found if not _is_exact(runner, package)), None)
 
 
@@ -71,19 +75,28 @@ def _without_wrappers(words: list[str]) -> list[str]:
     """The command behind `env`, `sh -c` and the like."""
     while words:
         name = words[0].rsplit("/", 1)[-1]
-        if name == "env":
-            words = [word for index, word in enumerate(words[1:]) if "=" not in word and (index or word != "-S")]
-        elif name in ("sh", "bash", "zsh", "dash") and words[1:2] in (["-c"], ["-lc"]) and len(words) > 2:
+        if name in ("env", "sudo", "nice", "nohup", "timeout", "exec", "time"):
+            words = _behind(words[1:], name)
+        elif (
+            name in ("sh", "bash", "zsh", "dash")
+            and words[1:]
+            and re.fullmatch(r"-[a-z]*c", words[1])
+            and len(words) > 2
+        ):
             try:
-                words = shlex.split(words[2])
+                words = shlex.split(re.split(r"&&|;|\|\|", words[2])[-1])
             except ValueError:
                 return []
-            words = words[1:] if words[:1] == ["exec"] else words
-        elif name in ("nice", "nohup", "timeout", "exec"):
-            words = words[2:] if name == "timeout" else words[1:]
         else:
             break
     return words
+
+
+def _behind(words: list[str], wrapper: str) -> list[str]:
+    """What a wrapper runs: its own options, their values and assignments left out."""
+    while words and (words[0].startswith("-") or (wrapper in ("env", "sudo") and "=" in words[0])):
+        words = words[2:] if words[0] in ("-u", "-n", "-k", "-s", "-C", "--signal", "--kill-after") else words[1:]
+    return words[1:] if wrapper == "timeout" else words
 
 
 def _packages(words: list[str], runner: _Runner) -> list[str]:
@@ -109,4 +122,5 @@ def _is_exact(runner: str, package: str) -> bool:
         return _COMMIT.search(package) is not None
     if runner == "deno" and not package.startswith(("npm:", "jsr:")):
         return True  # a file
-    return package.startswith((".", "/", "~")) or _EXACT.search(package) is not None
+    exact = _EXACT if runner in ("uvx", "uv", "pipx") else _EXACT_NPM
+    return package.startswith((".", "/", "~")) or exact.search(package) is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import stat
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -26,6 +27,9 @@ _PROCESS: Final = ("args", "env", "cwd", "type", "protocol", "timeout", "disable
 _REMOTE: Final = ("headers", "type", "protocol", "timeout", "disabled")
 _ERAS: Final = ("auto", "handshake", "envelope")
 DEFAULT_TIMEOUT: Final = 600.0  # seconds for one call; a build or a test run takes minutes
+
+
+_SCHEME: Final = re.compile(r"(?i:bearer|basic|token) \S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +80,12 @@ class Credentials:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Every secret there is, so that none is ever written down elsewhere."""
-        tables = (*self.env.values(), *self.headers.values())
-        values = {value for table in tables for value in table.values()}
-        return tuple(values | {value.split()[-1] for value in values if value.split()})  # without `Bearer`
+        return tuple({secret for name in (*self.env, *self.headers) for secret in self.of(name)})
+
+    def of(self, server: str) -> frozenset[str]:
+        """The secrets of one server."""
+        values = {*self.env.get(server, {}).values(), *self.headers.get(server, {}).values()}
+        return frozenset(values | {value.split()[1] for value in values if _SCHEME.fullmatch(value)})
 
 
 def read_servers(home: Home) -> tuple[dict[str, ServerSpec], Credentials]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ironcurtain.model.call import Json
 
 LONGEST: Final = 16_384  # characters of one string
+_STRONG: Final = 16  # characters of a secret that is taken out of what servers say
 _CONCEALED: Final = "[credential]"
 _LONGEST_SECRET: Final = 16_384  # characters
 SHORTEST_SECRET: Final = 6  # characters; anything shorter would blank out words
@@ -47,13 +48,16 @@ _BY_NAME: Final = re.compile(
     r"(?i)(?:^|[_\-. ])(?:pass(?:word|wd|phrase)?|secret|token|api[_-]?key|private[_-]?key|credentials?|authorization)$"
 )
 
+_PASSWORD: Final = re.compile(r"(?i)secret|passw|passphrase|pwd$")
 _VARIABLE: Final = re.compile(
-    r"(?i)secret|passw|pwd|passphrase|token|credential|auth(?!or)|cookie|apikey|dsn$|(?:^|_)pat$|key(?:_?id)?$"
-    r"|connection_?string"
+    r"(?i)token|credential|auth(?!or)|cookie|apikey|dsn$|(?:^|_)pat$|key(?:[_-]?id)?$|connection_?string"
 )
+_SETTING: Final = re.compile(r"[0-9.]+|[A-Za-z]{1,12}|[~./].*|https?://[^@]*")
+"""What is no secret, whatever it is called: a number, a word, a path, an address."""
 """A variable of a server's environment is taken for a secret sooner than an argument of a call."""
 # Letters and digits that take turns, as they do in what nobody chose.
 _TOKEN: Final = re.compile(r"(?=(?:[^0-9]*[0-9]+[^0-9]+){3})[A-Za-z0-9+=_-]{20,}")
+_DIGEST: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _UUID: Final = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -110,19 +114,33 @@ class Redactor:
 
 
 def concealer(secrets: Iterable[str]) -> Callable[[Json], Json]:
-    """Takes credentials out of a value, and leaves everything else in it as it is."""
-    known = _known(secrets)
+    """Takes credentials out of a value, and leaves everything else in it as it is.
+
+    Only those that nobody could guess: a password that is a word would be taken out of other people's texts, and who
+    sees which word is gone has learnt it.
+    """
+    forms = sorted({form for secret in secrets if _is_strong(secret) for form in _forms(secret)}, key=len, reverse=True)
 
     def conceal(value: Json) -> Json:
-        if known is None:
-            return value
         if isinstance(value, dict):
-            return {known.sub(_CONCEALED, key): conceal(item) for key, item in value.items()}
+            return {key: conceal(item) for key, item in value.items()}
         if isinstance(value, list):
             return [conceal(item) for item in value]
-        return known.sub(_CONCEALED, value) if isinstance(value, str) else value
+        if isinstance(value, str):
+            for form in forms:
+                if form in value:
+                    value = value.replace(form, _CONCEALED)
+        return value
 
-    return conceal
+    return conceal if forms else _as_it_is
+
+
+def _as_it_is(value: Json) -> Json:
+    return value
+
+
+def _is_strong(secret: str) -> bool:
+    return len(secret) >= _STRONG and (_TOKEN.fullmatch(secret) is not None or _BY_SHAPE.search(secret) is not None)
 
 
 def _known(secrets: Iterable[str]) -> re.Pattern[str] | None:
@@ -133,9 +151,11 @@ def _known(secrets: Iterable[str]) -> re.Pattern[str] | None:
 
 def is_secret(name: str, value: str) -> bool:
     """Whether a variable looks like one that nobody else should know, by its name or by its value."""
-    if not value or _BY_NAME.search(_spaced(name)) or _BY_SHAPE.search(value):
+    if not value or _BY_NAME.search(_spaced(name)) or _BY_SHAPE.search(value) or _PASSWORD.search(name):
         return bool(value)
-    return _VARIABLE.search(name) is not None or (_TOKEN.fullmatch(value) is not None and not _UUID.fullmatch(value))
+    if _TOKEN.fullmatch(value) and not _UUID.fullmatch(value) and not _DIGEST.fullmatch(value):
+        return True
+    return _VARIABLE.search(name) is not None and not _SETTING.fullmatch(value)
 
 
 def _spaced(name: str) -> str:

@@ -52,11 +52,12 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Where the chain was taken up, and what lay torn behind it."""
+    """Where the chain ends, and what lies torn behind it."""
 
     head: Head
     day: str
-    torn: int = 0
+    torn: tuple[tuple[Path, int, bytes], ...] = ()
+    """In which file, from where on, and what."""
 
 
 def day_files(directory: Path) -> list[Path]:
@@ -64,19 +65,24 @@ def day_files(directory: Path) -> list[Path]:
     return sorted(path for path in directory.iterdir() if DAY_FILE.fullmatch(path.name))
 
 
-def take_up(directory: Path) -> Taken:
-    """Find the end of the chain and set aside what is torn behind it."""
+def found_end(directory: Path) -> Taken:
+    """Find the end of the chain, and what is torn behind it. Changes nothing."""
+    torn: list[tuple[Path, int, bytes]] = []
     for path in reversed(day_files(directory)):
         data = path.read_bytes()
         end, head = _last_whole(data)
-        torn = data[end:]
-        if torn:
-            aside = path.with_name(f"{path.name}.torn-{head.seq}")
-            aside.write_bytes(torn)
-            os.truncate(path, end)
+        if data[end:]:
+            torn.append((path, end, data[end:]))
         if end:
-            return Taken(head, path.stem, len(torn))
-    return Taken(Head(), "")
+            return Taken(head, path.stem, tuple(torn))
+    return Taken(Head(), "", tuple(torn))
+
+
+def set_aside(taken: Taken) -> None:
+    """Keep what is torn in files of its own, so that the chain can go on."""
+    for path, end, data in taken.torn:
+        path.with_name(f"{path.name}.torn-{taken.head.seq}").write_bytes(data)
+        os.truncate(path, end)
 
 
 def _last_whole(data: bytes) -> tuple[int, Head]:

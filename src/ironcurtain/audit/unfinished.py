@@ -36,12 +36,12 @@ def unfinished(last_run: list[dict[str, Any]]) -> tuple[list[str], list[dict[str
     return list(intents), list(questions.values())
 
 
-def last_run(directory: Path, checkpoints: Collection[Head]) -> list[dict[str, Any]]:
+def last_run(directory: Path, checkpoints: Collection[Head], end: Head) -> list[dict[str, Any]]:
     """The records since the last start. Raises `BrokenChainError` if they, or a checkpoint, are not as written."""
     start = _last_start(directory)
     before = max((head for head in checkpoints if head.seq < start), key=lambda head: head.seq, default=GENESIS)
     found: list[dict[str, Any]] = []
-    for record in signed_records(directory, checkpoints, before, opened):
+    for record in signed_records(directory, checkpoints, before, opened, end):
         if record.get("event") == "start":
             found = []
         found.append(record)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ironcurtain.audit.chain import GENESIS, BadRecordError, Head, follow, opened, unseal
-from ironcurtain.audit.store import day_files
+from ironcurtain.audit.store import day_files, found_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -33,6 +33,8 @@ class Report:
     """The first bad record, with its place."""
     open_calls: tuple[str, ...] = ()
     """Intents without an outcome: calls under way, or cut off."""
+    torn: int = 0
+    """Bytes at the end that were being written when the machine stopped."""
 
 
 class BrokenChainError(Exception):
@@ -84,27 +86,29 @@ def _is(line: bytes, head: Head) -> bool:
 
 
 def signed_records(
-    directory: Path, checkpoints: Iterable[Head], after: Head = GENESIS, read: Read = unseal
+    directory: Path, checkpoints: Iterable[Head], after: Head, read: Read, end: Head
 ) -> Iterator[dict[str, Any]]:
-    """As `records`; raises `BrokenChainError` also where a checkpoint after that one is not in the chain."""
+    """As `records`, up to the end; raises `BrokenChainError` also where a later checkpoint is not in the chain."""
     signed: dict[int, set[Head]] = {}
     for head in checkpoints:
         if head.seq > after.seq:
             signed.setdefault(head.seq, set()).add(head)
     place, last = Place(directory, 0), after
-    for place, record, last in records(directory, after, read):
+    for place, record, last in records(directory, after, read) if end.seq > after.seq else ():
         if signed.pop(last.seq, {last}) != {last}:
             raise BrokenChainError(place, last.seq, "it is not the one that was signed")
         yield record
+        if last == end:  # what is behind it is torn
+            break
     if signed:
         raise BrokenChainError(place, last.seq + 1, f"its end is missing: record {max(signed)} was signed")
 
 
 def verify(directory: Path, checkpoints: Iterable[Head] = ()) -> Report:
     """Verify the chain in a directory, and that every checkpoint is in it."""
-    count, unfinished = 0, dict[str, None]()
+    count, unfinished, end = 0, dict[str, None](), found_end(directory)
     try:
-        for record in signed_records(directory, checkpoints):
+        for record in signed_records(directory, checkpoints, GENESIS, unseal, end.head):
             count += 1
             call = str(record.get("call"))
             if record["kind"] == "intent" and "unrecordable" not in record:
@@ -113,4 +117,4 @@ def verify(directory: Path, checkpoints: Iterable[Head] = ()) -> Report:
                 unfinished.pop(call, None)
     except BrokenChainError as error:
         return Report(count, str(error), tuple(unfinished))
-    return Report(count, None, tuple(unfinished))
+    return Report(count, None, tuple(unfinished), sum(len(data) for _, _, data in end.torn))

@@ -48,6 +48,8 @@ def verify(arguments: argparse.Namespace) -> int:
         print(f"BROKEN: {visible(problem)}")
     if not problems:
         print(f"{report.records} records, unbroken; {len(signed)} checkpoints fit")
+    if report.torn:
+        print(f"{report.torn} bytes at its end are torn: the machine stopped; the next start sets them aside")
     if report.open_calls:
         print(f"{len(report.open_calls)} calls have an intent and no outcome: under way, or cut off")
     return NO if problems else DONE

@@ -219,7 +219,7 @@ def _listed(spec: ServerSpec, credentials: Credentials, home: Home) -> Server:
     home.run.mkdir(mode=0o700, exist_ok=True)
 
     async def work() -> Server:
-        server = Server(spec, credentials, home.run, lambda _: None, Terms(concealer(credentials.secrets)))
+        server = Server(spec, credentials, home.run, lambda _: None, Terms(concealer(credentials.of(spec.name))))
         try:
             ready = await server.ready()
             tools, pins = dict(server.tools), dict(server.pins)

@@ -26,7 +26,7 @@ from ironcurtain.audit.checkpoint import Signer, append_checkpoint, read_checkpo
 from ironcurtain.audit.disk import Disk
 from ironcurtain.audit.record import evaluation_fields, principal_fields
 from ironcurtain.audit.redact import Redactor, concealer
-from ironcurtain.audit.store import AuditHaltedError, AuditStore, Clock, UnrecordableError, take_up
+from ironcurtain.audit.store import AuditHaltedError, AuditStore, Clock, UnrecordableError, found_end, set_aside
 from ironcurtain.audit.unfinished import last_run, unfinished
 from ironcurtain.audit.verify import BrokenChainError
 from ironcurtain.budget.ledger import Account, Ledger
@@ -230,12 +230,12 @@ class Runtime:
     # --- Audit. ---
 
     async def _open_audit(self) -> None:
-        taken = take_up(self.home.audit)
+        taken = found_end(self.home.audit)
         signed, complaints = read_checkpoints(self.home.checkpoints, self._signer.public)
         self._checkpointed = max(signed, key=lambda head: head.seq, default=GENESIS)
         broken, before = complaints[0] if complaints else None, []
         try:
-            before = last_run(self.home.audit, signed)
+            before = last_run(self.home.audit, signed, taken.head)
         except BrokenChainError as error:
             broken = str(error)
         halted = f"the audit log is not as it was written: {broken}; run: ironcurtain audit verify" if broken else None
@@ -243,11 +243,12 @@ class Runtime:
         if halted:
             self.latch.fall(halted)
             return
+        set_aside(taken)
         await self._close_what_was_cut_off(before)
         started: dict[str, Json] = {"pid": os.getpid(), "run": self._run, "policy": self.loaded.digest}
         await self._event("start", {**started, "budgets": self.ledger.snapshot()})
         if taken.torn:
-            await self._event("torn", {"bytes": taken.torn})
+            await self._event("torn", {"bytes": sum(len(data) for _, _, data in taken.torn)})
 
     async def _close_what_was_cut_off(self, before: list[dict[str, Any]]) -> None:
         """The last run may have died in the middle: nobody knows what came of its calls, and its questions are over."""
@@ -301,15 +302,19 @@ class Runtime:
         running = {name: spec for name, spec in wanted.items() if name not in self.unapproved}
         versions = {name: approved[name].version for name in running}
         gone = [
-            s for name, s in self.servers.items() if running.get(name) != s.spec or versions[name] != s.terms.approved
+            server
+            for name, server in self.servers.items()
+            if running.get(name) != server.spec
+            or versions[name] != server.terms.approved
+            or server.secrets != credentials.of(name)
         ]
         self.servers = {name: server for name, server in self.servers.items() if server not in gone}
         for server in gone:
             await server.stop()
-        conceal = concealer(credentials.secrets)
         for name, spec in running.items():
             if name not in self.servers:
-                terms = Terms(conceal, self.settings.may_ask.get(name, frozenset()), versions[name])
+                may_ask = self.settings.may_ask.get(name, frozenset())
+                terms = Terms(concealer(credentials.of(name)), may_ask, versions[name])
                 self.servers[name] = Server(spec, credentials, self.home.run, lambda _: self._listed(), terms)
                 self.servers[name].start()
         self._listed()

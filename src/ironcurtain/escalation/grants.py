@@ -54,7 +54,11 @@ class Bound:
         if self.kind == "origin":
             return isinstance(value, CanonicalUrl) and origin_of(value) == self.text
         if self.kind == "up to":
-            return not isinstance(value, bool) and isinstance(value, (int, float)) and 0 <= value <= Decimal(self.text)
+            return (
+                not isinstance(value, bool)
+                and isinstance(value, (int, float))
+                and 0 <= Decimal(str(value)) <= Decimal(self.text)
+            )
         return not isinstance(value, (Unknown, Opaque)) and _typed(value) == self.text
 
     def __str__(self) -> str:
@@ -94,12 +98,28 @@ class Pattern:
 
 
 def selectors_of(tool: Tool) -> frozenset[str]:
-    """The arguments that select what others mean."""
-    return frozenset(name for shape in shapes_of(tool.arguments) for mode in shape.modes for name, _ in mode.when)
+    """The arguments that select what others mean, however deep."""
+    return frozenset(
+        f"{above}.{name}" if above else name
+        for shape in shapes_of(tool.arguments)
+        for above in (shape.leaf.rpartition(".")[0],)
+        for mode in shape.modes
+        for name, _ in mode.when
+    )
 
 
 def _selected(call: CanonicalCall, names: Iterable[str]) -> dict[str, str]:
-    return {name: json.dumps(call.arguments.get(name), sort_keys=True) for name in sorted(names)}
+    return {name: json.dumps(_values_at(call.arguments, name), sort_keys=True)[1:-1] for name in sorted(names)}
+
+
+def _values_at(value: Json, leaf: str) -> list[Json]:
+    """All that stands at a leaf, in order: `list[].child`."""
+    if not leaf:
+        return [value]
+    name, _, rest = leaf.partition(".")
+    here = value.get(name.removesuffix("[]")) if isinstance(value, dict) else None
+    items = here if name.endswith("[]") and isinstance(here, list) else [here]
+    return [found for item in items for found in _values_at(item, rest)]
 
 
 def pattern_for(

@@ -74,7 +74,10 @@ def require_own(home: str) -> None:
 
 def has_ended(child: int) -> bool:
     """Whether a daemon that was started here is over."""
-    return child > 0 and os.waitpid(child, os.WNOHANG)[0] == child
+    try:
+        return child > 0 and os.waitpid(child, os.WNOHANG)[0] == child
+    except ChildProcessError:  # whoever started us does not care for children, and so the system took it away
+        return True
 
 
 def last_words(home: str) -> str:

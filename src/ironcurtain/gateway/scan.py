@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _NAME: Final = " (the name)"
 _NEEDED: Final = frozenset({"enum", "const", "required", "pattern", "$ref", "type", "format", "$schema", "$id"})
 _LOOK_AROUND: Final = 40  # characters shown on each side of what was found
+_STEP: Final = 1_000  # characters; an order is shorter, and what is searched at once is not longer than two of these
 WITHHELD: Final = "(IronCurtain withholds this text: it holds hidden characters or orders to a model.)"
 
 # ruff: noqa: E501 - one pattern a line
@@ -94,7 +95,15 @@ def _look(place: str, text: str) -> Iterator[Finding]:
     if hidden is not None:
         yield Finding(place, "hidden characters", _excerpt(text, hidden, hidden + 1))
     for kind, pattern in _BY_ORDER.items():
-        if match := pattern.search(text):
+        match = next(
+            (
+                found
+                for begin in range(0, len(text), _STEP)
+                if (found := pattern.search(text, begin, begin + 2 * _STEP))
+            ),
+            None,
+        )
+        if match:
             yield Finding(place, kind, _excerpt(text, match.start(), match.end()))
 
 

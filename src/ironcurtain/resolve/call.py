@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 MAX_STRAY: Final = 4096  # bytes; longer strings are compared by their letters alone, and only so far
 MAX_PATHS: Final = 262_144  # characters of all paths
-MAX_STRAYS: Final = 65_536  # characters of all of them
+MAX_STRAYS: Final = 65_536  # characters of all of them, up to their first line break
+_BRACKET: Final = 16  # characters that an opening bracket counts for: comparing it takes as long
 MAX_ROLE_VALUES: Final = 1_000  # values of roles in one call, and stray strings
 _LOCATED: Final = (Category.PATH, Category.URL)
 _STRAY_STARTS: Final = ("/", ".", "~/")
@@ -268,9 +269,10 @@ class _Work:
             shown = "~/" + shown[len(own_home) :]
         if not shown.startswith(_STRAY_STARTS) and not _FILE_URL.match(shown):
             return
-        self.looked_at += min(len(shown), MAX_STRAY)
+        first = re.split(r"[\r\n]", shown[:MAX_STRAY], maxsplit=1)[0]
+        self.looked_at += len(first) + _BRACKET * shown.count("[", 0, MAX_STRAY)
         if len(self.strays) >= MAX_ROLE_VALUES or self.looked_at > MAX_STRAYS:
-            problem = f"more than {MAX_ROLE_VALUES} strings that look like paths, or {MAX_STRAYS} characters of them"
+            problem = f"more than {MAX_ROLE_VALUES} strings that look like paths, or too much text in them"
             raise Refusal("value_count", problem, "ask for fewer at once")
         paths, base = self.resolver.paths, self.base or self.resolver.paths.home
         places: list[str] = []

@@ -67,9 +67,10 @@ def _answer(
 
 
 def _send(fields: dict[str, Any]) -> None:
-    text = json.dumps({"jsonrpc": "2.0", **fields}, ensure_ascii=True)
-    if len(text) > _MOST:
+    # A name on disk that is no text is shown with question marks: half a surrogate pair is no answer.
+    line = json.dumps({"jsonrpc": "2.0", **fields}, ensure_ascii=False).encode(errors="replace")
+    if len(line) > _MOST:
         error = {"code": -32603, "message": f"the answer would be larger than {_MOST // 2**20} MiB; ask for less"}
-        text = json.dumps({"jsonrpc": "2.0", "id": fields["id"], "error": error})
-    sys.stdout.buffer.write(text.encode() + b"\n")
+        line = json.dumps({"jsonrpc": "2.0", "id": fields["id"], "error": error}).encode()
+    sys.stdout.buffer.write(line + b"\n")
     sys.stdout.buffer.flush()

@@ -103,7 +103,7 @@ class Hostile:
         if "leaks" in self._modes:
             result |= {
                 "content": [{"type": "text", "text": f"key={key}"}],
-                "structuredContent": {key: [key.encode().hex()]},
+                "structuredContent": {"k": [key.encode().hex()]},
             }
         if "long" in self._modes:
             result["structuredContent"] = {"numbers": list(range(300_000))}

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.setting import Setting
 
 _NAMES: Final = lexicon("url uri href webhook endpoint link")
+_HOSTS: Final = lexicon("host hostname domain server proxy broker")
 _NOT_ITSELF: Final = lexicon("id slug name path text type title key")
 _SPOKEN: Final = re.compile(
     r"\burls?\b|\buri\b|\bhttps?://|\bweb ?(?:page|site) address|\bwebsites? to\b|\bweb address\b"
@@ -22,7 +23,7 @@ _BEGINS: Final = re.compile(
 )
 _SENDING: Final = re.compile(
     r"\bwebhooks?\b|\bcallback\b|\bnotif(?:y|ies|ied|ication)|\bendpoint (?:to|that)|\bpost(?:ed)? to\b|\bproxy\b|"
-    r"\bdeliver"
+    r"\bdeliver|\brtmp|\bstream to|\bpush to"
 )
 _BELOW_ONE: Final = re.compile(r"\bapi (?:endpoint|path)|endpoint path|e\.g\.,? ['\"`]?/")
 
@@ -32,23 +33,45 @@ def address(argument: Argument, tool: Setting) -> Meaning | None:
     words = argument.words
     if not words:
         return None
+    if found := _machine(argument, tool):
+        return found
     formatted = bool(argument.formats & {"uri", "url", "uri-reference", "iri"})
     named = not _NAMES.isdisjoint(words[-2:]) and words[-1] not in _NOT_ITSELF
-    host = words[-1] in ("host", "hostname", "domain", "server", "proxy") and not tool.only_reads
-    if not (named or formatted or _BEGINS.match(argument.says) or (host and _SENDING.search(argument.says))):
+    host = words[-1] in _HOSTS and not tool.only_reads and _SENDING.search(argument.says)
+    if not (named or formatted or host or _BEGINS.match(argument.says)):
         return None
     if words[-1] in ("name", "id", "key") and not formatted:
         return None
+    return _name_like_one(argument, formatted=formatted) or _url(argument, tool)
+
+
+def _machine(argument: Argument, tool: Setting) -> Meaning | None:
+    """A machine that something is done on, or data are read from."""
+    if argument.words[-1] in _HOSTS - {"domain"} and tool.speaks_of("connect", "ssh", "sftp", "broker", "adhoc"):
+        return meaning("send-url")
+    if argument.words in (("connection", "string"), ("dsn",)):
+        return meaning("fetch-url")
+    return meaning("identifier") if re.search(r"\b(?:spotify|urn|arn):", argument.says) else None
+
+
+def _name_like_one(argument: Argument, *, formatted: bool) -> Meaning | None:
+    """What looks like an address and may be a name."""
+    words, says = argument.words, argument.says
     if {"id", "or", "url"} <= set(words):
         return meaning("fetch-url", "identifier")
-    if words[-1] == "endpoint" and not formatted and not re.search(r"http|url|webhook|notif", argument.says):
+    if words[-1] == "uri" and len(words) > 1 and not re.search(r"http|url|web", says):
+        return meaning("fetch-url", "identifier", doubt="an address, or a name in the form of one")
+    if words[-1] == "endpoint" and not formatted and not re.search(r"http|url|webhook|notif", says):
         return meaning("identifier", "send-url", doubt="an address, or a path below one")
-    if words[-1] == "endpoint" and _BELOW_ONE.search(argument.says):
-        return meaning("identifier")
+    return meaning("identifier") if words[-1] == "endpoint" and _BELOW_ONE.search(says) else None
+
+
+def _url(argument: Argument, tool: Setting) -> Meaning:
+    words = argument.words
     if _is_requested(argument, tool):
         return meaning("fetch-url", "send-url")
-    sending = _SENDING.search(f"{' '.join(words)} {argument.says}") or (words[-1] == "endpoint" and not tool.only_reads)
-    return meaning("send-url" if sending else "fetch-url")
+    sends = _SENDING.search(f"{' '.join(words)} {argument.says}") or tool.speaks_of("webhook", "rtmp")
+    return meaning("send-url" if sends or (words[-1] == "endpoint" and not tool.only_reads) else "fetch-url")
 
 
 def speaks_of_address(argument: Argument) -> bool:

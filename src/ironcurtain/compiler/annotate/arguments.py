@@ -55,7 +55,7 @@ class Argument:
 
     @property
     def is_flag(self) -> bool:
-        return bool(self.types) and self.types <= {"boolean", "null"}
+        return "boolean" in self.types and self.types <= {"boolean", "string", "null"}
 
 
 def arguments_of(definition: Mapping[str, Any]) -> dict[str, Argument]:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.setting import Setting
 
 _NAMES: Final = lexicon(
-    """command cmd script code sql cypher javascript expression statement stdin shell bash program snippet flux promql
-    soql kql sparql gremlin graphql"""
+    """command cmd script code sql cypher javascript expression statement stdin shell bash program snippet flux
+    promql soql kql sparql gremlin graphql"""
 )
 _LANGUAGE: Final = re.compile(
     r"\b(?:sql|cypher|select statement|soql|promql|kql|graphql|query (?:to execute|language)|aggregation)\b"
@@ -23,6 +23,7 @@ _RUN: Final = re.compile(
     r"\b(?:shell command|command to (?:run|execute)|code to (?:run|execute)|javascript (?:code|to)|python code|"
     r"sql (?:query|statement)|script to (?:run|execute))\b"
 )
+_STARTED: Final = (("user", "data"), ("twiml",), ("cloud", "init"), ("startup", "script"))
 _PROGRAM: Final = re.compile(r"\b(?:python|javascript|source|program|to (?:run|execute))\b")
 
 
@@ -45,7 +46,8 @@ def command(argument: Argument, tool: Setting) -> Meaning | None:
         return meaning("command")
     if executes and last in ("task", "instruction", "prompt", "goal"):
         return meaning("command", doubt="what an agent is told to do")
-    if words[0] == "query" and last in ("body", "dsl"):
+    evaluated = last == "template" and tool.speaks_of("eval", "evaluate", "render")
+    if evaluated or words in _STARTED or (words[0] == "query" and last in ("body", "dsl")):
         return meaning("command")
     code = last == "function" and re.search(r"javascript|=>|code", argument.says)
     return meaning("command") if code or _RUN.search(argument.says) else None

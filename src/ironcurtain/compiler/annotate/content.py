@@ -48,7 +48,7 @@ def _text(last: str, tool: Setting) -> Meaning | None:
     leaves = is_for_others(tool) or said
     if last in _HEADLINES and not leaves:
         return NOTHING
-    if tool.speaks_of(*_SAID) or (last in _SAID and tool.effects & {"send", "share"}):
+    if tool.speaks_of(*_SAID) or last == "message" or (last in _SAID and tool.effects & {"send", "share"}):
         return meaning("outbound-content")
     kept = tool.subject.is_about("notes", "data") and not tool.subject.is_about("mail", "chat", "tracker")
     if leaves and (not kept or "send" in tool.effects):

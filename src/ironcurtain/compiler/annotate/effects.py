@@ -13,22 +13,23 @@ if TYPE_CHECKING:
 VERBS: Final[dict[str, frozenset[str]]] = {
     "read": lexicon(
         """get list read search find query fetch show describe view look retrieve lookup check browse inspect count
-        summarize explain analyze analyse validate compare diff status log history preview scan detect monitor watch
-        poll subscribe load open download export tail head cat grep stat info scroll hgetall hget lrange smembers
-        zrange exists ping test resolve translate convert extract transcribe screenshot snapshot navigate visit wait
-        peek estimate calculate reader observe report suggest recommend identify verify whoami tree discover trace
-        dump render"""
+        summarize explain analyze analyse validate compare diff status log history preview scan detect monitor
+        watch poll subscribe load open download export tail head cat grep stat info scroll hgetall hget lrange
+        smembers zrange exists ping test translate convert extract transcribe screenshot snapshot navigate visit
+        wait peek estimate calculate reader observe report suggest recommend identify verify whoami tree discover
+        trace dump render"""
     ),
     "create": lexicon(
         """create add new insert make write put save generate draft upload import register build clone copy duplicate
         record schedule start init initialize append push commit store provision open_issue fork spawn launch"""
     ),
     "update": lexicon(
-        """update set edit modify change rename patch replace mark complete close reopen archive unarchive star unstar
-        toggle enable disable configure adjust move_card assign unassign label untrash trash restore reset cancel
-        resolve_issue approve reject merge tag untag link unlink lock unlock pause resume stop snooze pin unpin
-        apply format sort fill press type click drag upsert write_range revert rollback switch checkout control call
-        turn expire select suspend undo updater hset lpush rpush sadd zadd incr convert_to"""
+        """update set edit modify change rename patch replace mark complete close reopen archive unarchive star
+        unstar toggle enable disable configure adjust move_card assign unassign label untrash trash restore reset
+        cancel resolve_issue approve reject merge tag untag link unlink lock unlock pause resume stop snooze pin
+        unpin apply format sort fill press type click drag upsert write_range revert rollback switch checkout
+        control call turn expire select suspend undo updater acknowledge resolve escalate reassign hset lpush
+        rpush sadd zadd incr convert_to"""
     ),
     "delete": lexicon(
         """delete remove drop destroy purge clear erase unlink wipe del rm flush revoke uninstall discard clean hdel
@@ -119,8 +120,9 @@ def effects_of_words(words: Sequence[str]) -> set[str]:
 
 # Words that are verbs only where nothing else is.
 _NOUNS: Final = lexicon(
-    """order message comment email log status info history query report script command draft record test label star tag
-    link type format view search check summary index head tail tree count post call control sort reply diff build"""
+    """order message comment email log status info history query report script command draft record test label star
+    tag link type format view search check summary index head tail tree count post call control sort reply diff
+    build"""
 )
 
 

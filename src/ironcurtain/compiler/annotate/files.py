@@ -13,8 +13,19 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.setting import Setting
 
 _NAMES: Final = lexicon("path filepath file filename directory dir folder workdir cwd pathname")
-_ENDS: Final = lexicon("root source destination target output input")
-_DESTINATION: Final = lexicon("output out dest destination save target to export download")
+_ENDS: Final = lexicon("root source destination target output input src dst dest out")
+_KINDS: Final = lexicon(
+    """archive zip tarball video audio image picture photo subtitle document pdf spreadsheet presentation playbook
+    inventory font certificate cert mbox overlay mesh model input output src dst out base attach clip movie track"""
+)
+"""What is a file where a server works on files: by its kind."""
+_WORK_ON_FILES: Final = lexicon(
+    """zip unzip archive compress decompress extract tar gzip ffmpeg video audio image photo pdf latex transcode
+    resize crop annotate composite concat watermark thumbnail subtitle mbox maildir stl gcode blend svg ocr
+    playbook inventory convert render frame"""
+)
+_EXTENSION: Final = re.compile(r"(?<![\w.])\.[a-z0-9]{2,5}\b|\bfiles?\b")
+_DESTINATION: Final = lexicon("output out dest dst destination save target to export download")
 _ORIGIN: Final = lexicon("source src input from image csv attachment import template upload original")
 _NOT_A_PATH: Final = lexicon(
     """id type name extension pattern format size count content text url uri prefix suffix glob mode encoding key
@@ -35,13 +46,18 @@ _BEGINS: Final = re.compile(
 _ELSEWHERE: Final = re.compile(
     r"\b(?:in (?:the |a )?(?:repo(?:sitory)?|bucket|drive|project|vault|workspace)|repository path|"
     r"api (?:path|endpoint)|json ?path|xpath|bucket|google drive|remote|url path|key path|property path|dashboard|"
-    r"object key|namespaced|endpoint|rest path|branch|json ?patch|documentation|docs? path)\b"
+    r"on the (?:printer|device|server|host)|object key|namespaced|endpoint|rest path|branch|"
+    r"json ?patch|documentation|docs? path)\b"
 )
 _STORES: Final = frozenset(
     {"file id", "folder id", "parent folder id", "parent id", "drive id", "document id", "spreadsheet id", "project id",
      "repo", "owner", "repository", "bucket", "bucket name", "branch", "ref"}
 )  # fmt: skip
 """Arguments beside which a path is one in the store that they name."""
+_REMOVING: Final = re.compile(
+    r"\b(?:is|are|gets?) (?:then )?(?:deleted|removed)\b|\b(?:deletes?|removes?) the (?:original|source|input)"
+)
+_REMOVED: Final = lexicon("original source input archive file after")
 _STORE: Final = re.compile(r"\b(?:google )?drive\b|\brepositor|\bbucket\b")
 _HERE: Final = re.compile(r"\blocal|absolute|disk|save\b|download|upload")
 _SAVED: Final = re.compile(
@@ -61,10 +77,11 @@ def file(argument: Argument, tool: Setting) -> Meaning | None:
         return None
     if tool.speaks_of("upload") and words & {"source", "src", "local"}:
         return meaning("read-path")
-    fetched = tool.speaks_of("download", "export", "save") and bool(words & (_DESTINATION | {"filename"}))
+    fetched = tool.speaks_of("download", "export", "save") and bool(words & (_DESTINATION | {"filename", "local"}))
+    fetched = fetched or (tool.speaks_of("download") and _is_only_path(argument, tool))
     in_a_store = bool(words & {"folder", "parent"}) and not _STORES.isdisjoint(tool.siblings)
-    here = fetched or (not in_a_store and _HERE.search(f"{argument.says} {' '.join(argument.words)}"))
-    if _ELSEWHERE.search(argument.says) or (_is_in_a_store(argument, tool) and not here):
+    here = fetched or (not in_a_store and _HERE.search(f"{argument.says} {' '.join(argument.words)}") is not None)
+    if _is_elsewhere(argument, tool, here=here):
         return meaning("identifier")
     if tool.subject.remote and not here:
         return meaning("identifier", *path_roles(argument, tool), doubt="a path here, or in a store elsewhere")
@@ -74,6 +91,16 @@ def file(argument: Argument, tool: Setting) -> Meaning | None:
     if loose and not tool.subject.is_about("files", "shell"):
         return _loose(tool)
     return meaning(*path_roles(argument, tool))
+
+
+def _is_elsewhere(argument: Argument, tool: Setting, *, here: bool) -> bool:
+    """Its own words, or the other arguments, say that it is not on this machine."""
+    words = set(argument.words)
+    beside_local = "local" not in words and any("local" in name.split() for name in tool.siblings)
+    of_mail = argument.words[-1] == "folder" and tool.subject.is_about("mail", "chat") and not speaks_of_path(argument)
+    if "remote" in words or beside_local or of_mail or speaks_of_elsewhere(argument):
+        return True
+    return _is_in_a_store(argument, tool) and not here
 
 
 def speaks_of_path(argument: Argument) -> bool:
@@ -103,9 +130,23 @@ def _may_be_path(argument: Argument, tool: Setting) -> bool:
     named = named or (
         len(words) > 1 and words[-2] in ("file", "directory", "folder", "path") and last not in _NOT_A_PATH
     )
+    named = named or last in ("cert", "certificate", "keyfile", "pem") or (last == "attach" and "send" in tool.effects)
     named = named or (words[0] == "save" and last in ("as", "to", "path"))
     moved = last in ("source", "destination", "src", "dest", "from", "to") and tool.speaks_of(*_THINGS)
+    moved = moved or (last in _KINDS | _ENDS and _works_on_files(argument, tool))
     return described or (last not in _NOT_A_PATH and (named or (moved and not tool.subject.remote)))
+
+
+def _works_on_files(argument: Argument, tool: Setting) -> bool:
+    """The tool, or its whole server, works on files of this machine."""
+    if tool.subject.remote or argument.free:
+        return False
+    return tool.speaks_of(*_WORK_ON_FILES) or (tool.subject.on_files and _EXTENSION.search(argument.says) is not None)
+
+
+def _is_only_path(argument: Argument, tool: Setting) -> bool:
+    """Nothing else of the call is one: what is fetched has to go there."""
+    return len([name for name in tool.siblings if set(name.split()) & _NAMES]) == 1 and argument.words[-1] in _NAMES
 
 
 def _looks_like_path(value: object) -> bool:
@@ -129,18 +170,28 @@ def _loose(tool: Setting) -> Meaning:
 
 
 def path_roles(argument: Argument, tool: Setting) -> set[str]:
-    """What is done with a file: from the argument's own words first, then from the tool's."""
+    """What is done with a file, also where a flag of the call says that it is removed afterwards."""
+    roles = _path_roles(argument, tool)
+    removes = any(_is_removal(name.split()) for name in tool.siblings) or _REMOVING.search(tool.nutshell)
+    return roles | {"delete-path"} if removes and "read-path" in roles else roles
+
+
+def _is_removal(words: list[str]) -> bool:
+    """`delete_originals`, `removeSource`."""
+    return len(words) > 1 and words[0] in ("delete", "remove") and words[-1] in _REMOVED
+
+
+def _path_roles(argument: Argument, tool: Setting) -> set[str]:
+    """From the argument's own words first, then from the tool's."""
     words = set(argument.words)
     if words & {"cwd", "workdir", "working"} or "working dir" in argument.says:
         return {"read-path"} if tool.only_reads else {"read-path", "write-path"}
     if words & _DESTINATION or _SAVED.search(argument.says):
         return {"write-path"}
-    two = (
-        len([name for name in tool.siblings if set(name.split()) & (_NAMES | {"source", "destination", "src", "dest"})])
-        > 1
-    )
+    two = len([name for name in tool.siblings if set(name.split()) & (_NAMES | _ENDS)]) > 1
     if tool.speaks_of("export", "convert", "extract", "render") and two:
-        return {"write-path"} if tool.speaks_of(*words) else {"read-path"}
+        into = not words & _ORIGIN and words & {"dir", "directory", "folder"}
+        return {"write-path"} if into or tool.speaks_of(*words) else {"read-path"}
     if tool.speaks_of("upload", "attach", "deploy", "publish") or (
         tool.speaks_of("import") and argument.name != "path"
     ):
@@ -149,7 +200,10 @@ def path_roles(argument: Argument, tool: Setting) -> set[str]:
         return {"read-path", "delete-path"} | (set() if words & _ORIGIN or two else {"write-path"})
     if words & _ORIGIN or (tool.speaks_of("copy", "duplicate") and two and _is_about_the_whole(tool)):
         return {"read-path"}
-    if "attachment" in f"{' '.join(argument.above)} {argument.says}":
+    if (
+        words & {"attach", "cert", "certificate", "pem"}
+        or "attachment" in f"{' '.join(argument.above)} {argument.says}"
+    ):
         return {"read-path"}
     return _by_effect(words, tool)
 
@@ -163,10 +217,11 @@ def _by_effect(words: set[str], tool: Setting) -> set[str]:
     if effects & {"send", "share", "pay"} and not effects & {"create", "update"}:
         return {"read-path"}
     if "execute" in effects and not effects & {"create", "update", "delete"}:
+        if words & {"dir", "directory", "root", "project"}:
+            return {"read-path", "write-path"}
         # What is run does what it says, wherever it lies.
-        return (
-            {"read-path", "write-path"} if words & {"dir", "directory", "root", "project"} else {"read-path", "command"}
-        )
+        runs = tool.speaks_of("run", "execute", "exec", "launch", "invoke", "eval", "script")
+        return {"read-path", "command"} if runs else {"read-path", "write-path"}
     replaces = {"update"} if tool.speaks_of("write", "save", "put", "create") else set()
     return {"write-path"} if whole and effects <= {"create", "read"} | replaces else {"read-path", "write-path"}
 

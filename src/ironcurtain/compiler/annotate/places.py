@@ -21,14 +21,14 @@ _PUBLISHED: Final = re.compile(r"pub/?sub|publish|subscri")
 def place(argument: Argument, tool: Setting) -> Meaning | None:
     """A place, by name or id."""
     words = argument.words
-    if argument.is_flag or argument.is_number:
+    if argument.is_flag or (argument.is_number and words[-1:] != ("id",)):
         return None
     what = next((word for word in reversed(words) if word not in _BESIDES), "")
     if what == "topic" and not _PUBLISHED.search(f"{argument.says} {tool.nutshell}"):
         return None
     if what == "thread" and tool.subject.is_about("mail"):
         return meaning("identifier")
-    if what in _CHANNELS:
+    if what in _CHANNELS or (what == "group" and tool.subject.is_about("chat")):
         return meaning("channel")
     if what == "calendar" and words[-1] in ("id", "calendar", "name"):
         return meaning("calendar")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.addresses import speaks_of_address
@@ -21,21 +22,25 @@ _COUNTS: Final = lexicon(
     """count max min limit page offset token per number result item width height line length size timeout retry id
     index"""
 )
+_COIN: Final = re.compile(r"\b(?:wei|eth|ether|btc|lamports?|satoshis?|coins?|amount)\b")
+_AN_ID: Final = re.compile(r"\bids?\b|_\.\.\.|\bidentifier\b")
 _SETTINGS: Final = lexicon(
     """limit offset page cursor per_page page_size page_token start_cursor next_token skip max_results order sort
-    order_by sort_by direction format encoding timezone language locale currency unit verbosity depth mode strategy
-    style color theme font password passphrase secret token api_key apikey access_token timeout retries interval
-    since until before after fields columns view expand include exclude visibility priority status state type kind
-    category severity level width height size quality scale position start end date time datetime due duration
-    period granularity frequency year month day hour minute"""
+    order_by sort_by direction format encoding timezone language locale currency unit verbosity depth mode
+    strategy style color theme font password passphrase secret token api_key apikey access_token timeout retries
+    interval since until before after fields columns view expand include exclude visibility priority status state
+    type kind category severity level width height size quality scale position start end date time datetime due
+    duration period granularity frequency year month day hour minute"""
 )
 
 
 def sum_of_money(argument: Argument, tool: Setting) -> Meaning | None:
     """A price, a budget."""
     words = argument.words
-    named = (words and words[-1] in _AMOUNTS) or (set(words) & _AMOUNTS and not set(words) & _COUNTS)
-    if not named or argument.is_flag or argument.enum:
+    last = words[-1] if words else ""
+    named = last in _AMOUNTS or (argument.is_number and set(words) & _AMOUNTS and not set(words) & _COUNTS)
+    named = named or (last == "value" and _COIN.search(argument.says) is not None)
+    if not named or argument.is_flag or argument.enum or (not argument.is_number and _AN_ID.search(argument.says)):
         return None
     return meaning("amount") if argument.is_number or words == ("amount",) or tool.subject.is_about("money") else None
 

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.arguments import Argument
     from ironcurtain.compiler.annotate.setting import Setting
 
-_IDS: Final = lexicon("id iid uuid guid gid key slug arn sha hash ref identifier handle pid")
+_IDS: Final = lexicon("id sid iid uuid guid gid key slug arn sha hash ref identifier handle pid")
 _RECORDS: Final = lexicon(
-    """table bucket database dataset index collection schema namespace pod container image node cluster deployment job
-    build pipeline branch tag commit revision release label issue ticket card task project team organization org
-    workspace site page block event record object entity device service metric dashboard alert rule segment audience
-    flag feature environment template workflow execution message email symbol asset watchlist order portfolio deck
-    model view field property sheet worksheet notebook owner version prefix list board space folder ticker topic
-    group repo username article paper warehouse attachment package depend dependency"""
+    """table bucket database dataset index collection schema namespace pod container image node cluster deployment
+    job build pipeline branch tag commit revision release label issue ticket card task project team organization
+    org workspace site page block event record object entity device service metric dashboard alert rule segment
+    audience flag feature environment template workflow execution message email symbol asset watchlist order
+    portfolio deck model view field property sheet worksheet notebook owner version prefix list board space folder
+    ticker topic group repo username article paper warehouse attachment package depend dependency"""
 )
 _NUMBERED: Final = re.compile(
     r"\b(?:build|issue|pull request|pr|ticket|run|job|merge request|card|invoice|order|revision) (?:number|no\.)"
@@ -28,12 +28,11 @@ _NUMBERED: Final = re.compile(
 _ATTACHED: Final = lexicon("label tag property field sheet column topic category segment")
 """Words that somebody attaches to a record, rather than records."""
 _TEXTS: Final = lexicon("message email note comment")
-_BEFORE: Final = lexicon("source target parent base old new object page")
 _ACCOUNTS: Final = lexicon("account payee customer ledger iban")
 _NOT_NAMES_OF: Final = lexicon(
     """file host display nick first last user full given family new sort order group field column"""
 )
-_OTHER_NAMES: Final = lexicon("name filename username hostname displayname nickname")
+_OTHER_NAMES: Final = lexicon("name firstname lastname surname filename username hostname displayname nickname")
 _IS_ONE: Final = re.compile(r".{0,40}\b(?:ids?|identifiers?|uuids?|guid|arn|slug)\b")
 _NAMES_ONE: Final = re.compile(
     r"(?:the )?(?:timestamp|time ?stamp|ts) of the (?:parent |specific )?(?:message|thread|post)"
@@ -48,6 +47,10 @@ def record(argument: Argument, tool: Setting) -> Meaning | None:
         return None
     last = words[-1]
     if _is_account(argument, tool):
+        return meaning("account")
+    if words[-2:] in (("private", "key"), ("secret", "key"), ("api", "key"), ("access", "key"), ("signing", "key")):
+        return None
+    if last == "address" and tool.subject.is_about("money") and not {"email", "billing", "shipping"} & set(words):
         return meaning("account")
     pressed = words == ("key",) and tool.speaks_of("press", "keyboard", "key")
     if set(words) & {"ai", "llm"} or (pressed and tool.subject.is_about("browser", "device")):
@@ -73,7 +76,11 @@ def _is_named(argument: Argument, tool: Setting) -> bool:
         return True
     if last in _TEXTS:
         return False
-    if last in _RECORDS and (len(words) == 1 or words[0] in _BEFORE):
+    if words == ("title",) and tool.only_reads and argument.required:
+        return True
+    if last == "address" and not tool.subject.is_about("mail", "chat"):
+        return True
+    if last in _RECORDS and words[0] not in ("start", "end", "with", "first", "last") and len(words) <= 2:
         return True
     if _IS_ONE.match(argument.says) and last not in ("query", "filter", "name", "text"):
         return True

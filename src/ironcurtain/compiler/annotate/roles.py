@@ -52,9 +52,10 @@ def _besides(argument: Argument, tool: Setting, roles: frozenset[str]) -> set[st
     if roles & {"outbound-content", "command"}:
         return more
     if not roles & {"fetch-url", "send-url"}:
-        flagged = "read-path" in roles and "is url" in tool.siblings
+        flagged = "read-path" in roles and ("is url" in tool.siblings or "http" in argument.says)
         more |= {"fetch-url"} if flagged or _OR_URL.search(argument.says) else set()
     here = not tool.subject.remote and not speaks_of_elsewhere(argument)
-    if roles & {"fetch-url", "identifier"} and here and _OR_PATH.search(argument.says):
+    here = here or re.search(r"\blocal (?:file|path)|file path", argument.says) is not None
+    if (roles | more) & {"fetch-url", "identifier"} and here and _OR_PATH.search(argument.says):
         more |= path_roles(argument, tool)
     return more

@@ -19,7 +19,8 @@ _SIGNS: Final[dict[str, frozenset[str]]] = {
     "calendar": lexicon("calendar event meeting appointment attendee"),
     "tracker": lexicon(
         """issue ticket bug jira linear zendesk freshdesk sentry pull merge gitlab github review wiki confluence crm
-        deal hubspot salesforce discussion release article conversation helpdesk"""
+        deal hubspot salesforce discussion release article conversation helpdesk incident pagerduty opsgenie
+        responder"""
     ),
     "notes": lexicon(
         """task todo note reminder card flashcard anki obsidian logseq vault todoist taskwarrior trello notion page
@@ -36,7 +37,8 @@ _SIGNS: Final[dict[str, frozenset[str]]] = {
     "shell": lexicon("shell command terminal process bash powershell repl interpreter cli kubectl container docker"),
     "files": lexicon("file directory folder filesystem path workbook excel document csv pdf"),
     "money": lexicon(
-        """order trade stock portfolio payment invoice transaction account balance crypto watchlist asset budget"""
+        """order trade stock portfolio payment invoice transaction account balance crypto watchlist asset budget
+        wallet token contract refund charge"""
     ),
     "device": lexicon("device mobile android ios screen simulator home assistant entity light automation"),
 }
@@ -58,6 +60,8 @@ class Subject:
     weights: dict[str, float]
     remote: bool
     """What it calls files and paths are in a store somewhere else."""
+    on_files: bool = False
+    """Its server works on files of this machine."""
 
     def is_about(self, *names: str) -> bool:
         """Whether one of these is among what it is mostly about."""
@@ -77,7 +81,8 @@ def server_subject(definitions: Iterable[Mapping[str, Any]]) -> Subject:
         text += " " + " ".join(argument.says for argument in arguments_of(definition).values())
         remote += bool(_REMOTE_STORES.search(text))
         local += bool(_LOCAL.search(text))
-    return Subject(weights, remote > local and remote * 3 >= len(definitions))
+    away = remote > local and remote * 3 >= len(definitions)
+    return Subject(weights, away, on_files=not away and local * 3 >= len(definitions))
 
 
 def tool_subject(definition: Mapping[str, Any], server: Subject) -> Subject:
@@ -87,7 +92,7 @@ def tool_subject(definition: Mapping[str, Any], server: Subject) -> Subject:
     weights = {
         name: 3 * own.get(name, 0.0) + 4 * server.weights.get(name, 0.0) / total for name in {*own, *server.weights}
     }
-    return Subject(weights, server.remote)
+    return Subject(weights, server.remote, server.on_files)
 
 
 def _weigh(definition: Mapping[str, Any]) -> dict[str, float]:

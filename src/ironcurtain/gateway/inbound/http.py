@@ -46,6 +46,7 @@ _IDLE: Final = 3600.0  # seconds after which a session that nobody uses is forgo
 _PARKED: Final = 1200.0  # seconds that a call waits for a client to come back with an answer
 _ALIVE: Final = 15.0  # seconds between signs of life on a stream
 _MOST_UNREAD: Final = 1_000  # messages that wait for a client that does not read
+_WHOLE: Final = 30.0  # seconds for a request to arrive whole
 _PATH: Final = "/mcp"
 _SESSION: Final = "mcp-session-id"
 _EVENTS: Final = "text/event-stream"
@@ -162,6 +163,8 @@ class HttpGateway:
                 return await self._post(request)
             except ClientDisconnect:
                 return _plain(HTTPStatus.BAD_REQUEST, "it hung up in the middle")
+            except TimeoutError:
+                return _plain(HTTPStatus.REQUEST_TIMEOUT, "the rest of it did not come")
         link = self._sessions.get(request.headers.get(_SESSION, ""))
         if link is None:
             known = HTTPStatus.NOT_FOUND if _SESSION in request.headers else HTTPStatus.METHOD_NOT_ALLOWED
@@ -348,10 +351,11 @@ async def _within(queue: asyncio.Queue[bytes | None], seconds: float) -> bytes |
 
 async def _body(request: Request) -> bytes | None:
     body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > MESSAGE.size:
-            return None
+    async with asyncio.timeout(_WHOLE):
+        async for part in request.stream():
+            body += part
+            if len(body) > MESSAGE.size:
+                return None
     return bytes(body)
 
 

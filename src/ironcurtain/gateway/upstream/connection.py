@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ironcurtain.errors import Refusal
@@ -258,7 +258,12 @@ class Connection:
 
     async def _read_beside(self, line: bytes) -> None:
         async with self._reader:
-            self._take(line, await asyncio.to_thread(self._read, line))
+            try:
+                message = await asyncio.to_thread(self._read, line)
+            except Exception as error:  # noqa: BLE001 - as in `_take`: its own calls pay for it
+                self.lost(f"it said something that we cannot handle: {type(error).__name__}", kill=True)
+            else:
+                self._take(line, message)
 
     def _was_read(self, task: asyncio.Task[None]) -> None:
         del self._unread[task]
@@ -267,9 +272,18 @@ class Connection:
 
     def _read(self, line: bytes) -> jsonrpc.Message | Refusal:
         try:
-            return jsonrpc.message_from(self._conceal(strict_json.loads_foreign(line, ANSWER)))
+            return self._concealed(jsonrpc.message_from(strict_json.loads_foreign(line, ANSWER)))
         except Refusal as refusal:
             return refusal
+
+    def _concealed(self, message: jsonrpc.Message) -> jsonrpc.Message:
+        """The message without what no client may hold; what makes it a message stays."""
+        if not isinstance(message, Response):
+            return replace(message, params={name: self._conceal(item) for name, item in message.params.items()})
+        if message.error is not None:
+            said, data = self._conceal(message.error.message), self._conceal(message.error.data)
+            return replace(message, error=RpcError(message.error.code, str(said), data))
+        return replace(message, result={name: self._conceal(item) for name, item in (message.result or {}).items()})
 
     def _take(self, line: bytes, message: jsonrpc.Message | Refusal) -> None:
         if isinstance(message, Refusal):

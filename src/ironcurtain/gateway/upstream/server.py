@@ -85,6 +85,11 @@ class Server:
         self.tools: dict[str, dict[str, Json]] = {}
         self.pins: dict[str, str] = {}
 
+    @property
+    def secrets(self) -> frozenset[str]:
+        """What it was started with that nobody else may know."""
+        return self._credentials.of(self.spec.name)
+
     def start(self) -> asyncio.Task[None]:
         """Start it, unless it runs or is being started."""
         if self._starting is None or (self._starting.done() and self.state is not State.READY):

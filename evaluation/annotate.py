@@ -14,7 +14,7 @@ from ironcurtain.compiler.annotate.annotator import Understood, understand
 
 DATA: Final = Path(__file__).parent
 PAGE: Final = DATA.parent / "docs" / "evaluation.md"
-LABELS: Final = ("first", "second", "third")
+LABELS: Final = ("first", "second", "third", "fourth", "fifth")
 CRITICAL: Final = frozenset(
     {"read-path", "write-path", "delete-path", "fetch-url", "send-url", "recipient", "attendee", "command"}
 )
@@ -128,8 +128,9 @@ _PREFACE: Final = """\
 # Evaluation
 
 Written by `make eval`. The labelled tools are in `evaluation/`; what counts as an error stands there. The first set was
-given, the others were labelled by somebody who had not seen the annotator; all three were looked at while it was built,
-so that servers it has never seen will come out a little worse.
+given, the others were labelled by somebody who had not seen the annotator; the fourth is of servers that were made up
+for it. Before it was looked at, the fourth came out at 84 % right with 10 % unsafe, the fifth at 93 % with 3 %; all of
+them were looked at since, so read the figures as an upper bound for servers that nobody has seen.
 
 ## What tools do and what their arguments mean
 """

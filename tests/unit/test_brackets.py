@@ -55,3 +55,7 @@ def test_what_a_name_may_be(name: str, wanted: str) -> None:
 def test_a_group_is_itself_or_one_character(name: str, wanted: str, may: bool) -> None:
     folded = Bracketed(name, lambda text: text.replace("\ufb01", "fi"))
     assert folded.may_be(wanted) is may
+
+
+def test_a_group_may_fold_to_nothing() -> None:
+    assert Bracketed("a[\u200b]b", lambda text: text.replace("\u200b", "")).may_be("ab")

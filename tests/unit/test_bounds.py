@@ -296,3 +296,22 @@ def test_our_own_program_is_not_written(path: str, steering: bool) -> None:
     standing = Protected.of(("/h/.ic",), (), fold, ("/v",)).standing(path)
     assert standing.steering is steering
     assert not standing.covered
+
+
+def test_so_much_text_of_paths_and_no_more(place: Place) -> None:
+    exact = ["/" + "/".join(["d" * 255] * 8)] * 128
+    assert sum(map(len, exact)) == 262_144
+    assert many(place, "read-path", exact) == "rule_allow"
+    assert many(place, "read-path", [*exact, "/x"]) == "value_count"
+
+
+@pytest.mark.parametrize(("unit", "weight"), [("/" + "x" * 4_095, 4_096), ("/" + "[" * 255 + "x", 257 + 255 * 16)])
+def test_so_much_text_that_looks_like_paths_and_no_more(place: Place, unit: str, weight: int) -> None:
+    fits, rest = divmod(65_536, weight)
+    exact = [unit] * fits + (["/" + "y" * (rest - 1)] if rest else [])
+    assert many(place, "none", exact) == "rule_allow"
+    assert many(place, "none", [*exact, "/"]) == "value_count"
+
+
+def test_lines_after_the_first_do_not_count(place: Place) -> None:
+    assert many(place, "none", ["/* note */\n" + "x" * 4_000] * 500) == "rule_allow"

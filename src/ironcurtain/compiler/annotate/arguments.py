@@ -6,13 +6,14 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from ironcurtain.compiler.annotate.text import LONGEST, clean, words_of
+from ironcurtain.compiler.annotate.text import LONGEST, clean, lexicon, words_of
 from ironcurtain.wire import schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _BRANCHES: Final = ("anyOf", "oneOf", "allOf", "then", "else")
+_CRITERIA: Final = lexicon("criterion criteria filter condition match where")
 _BARE: Final = frozenset({("id",), ("name",), ("key",), ("email",), ("address",), ("email", "address")})
 
 
@@ -48,6 +49,11 @@ class Argument:
     def is_plain(self) -> bool:
         """It may be a value by itself, whatever else it may be."""
         return bool(self.types - {"object", "array", "null"})
+
+    @property
+    def is_criterion(self) -> bool:
+        """It says which records are meant: it stands in a filter."""
+        return any(not _CRITERIA.isdisjoint(words_of(name)) for name in self.above)
 
     @property
     def is_number(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.setting import NOTHING, Meaning, meaning
-from ironcurtain.compiler.annotate.text import lexicon, words_of
+from ironcurtain.compiler.annotate.text import lexicon
 
 if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.arguments import Argument
@@ -20,7 +20,6 @@ _SAID: Final = lexicon("message comment reply")
 _HEADLINES: Final = lexicon("title description summary note value name")
 _ABOUT_CHANGES: Final = lexicon("commit log error old new find search replace")
 _UNDESCRIBED: Final = lexicon("field data property file attachment body payload comment")
-_CRITERIA: Final = lexicon("criterion criteria filter condition match where")
 
 
 def content(argument: Argument, tool: Setting) -> Meaning | None:
@@ -33,7 +32,7 @@ def content(argument: Argument, tool: Setting) -> Meaning | None:
         return meaning("outbound-content", doubt="what it holds is not described")
     if last not in _NAMES or (len(words) > 1 and words[-2] in _ABOUT_CHANGES):
         return None
-    if any(words_of(name)[-1:] and words_of(name)[-1] in _CRITERIA for name in argument.above):
+    if argument.is_criterion:
         return NOTHING
     if last == "raw":
         return meaning("recipient", "outbound-content") if tool.subject.is_about("mail", "chat") else None

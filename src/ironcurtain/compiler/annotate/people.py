@@ -22,7 +22,6 @@ _PERSON: Final = lexicon("user member person people email contact")
 _PARTNER: Final = lexicon("partner customer client")
 _FORMS: Final = lexicon("id email address name login username gid list")
 """How a person is named."""
-_CRITERIA: Final = lexicon("criterion criteria filter condition match where")
 _GRANTS: Final = lexicon(
     """forwarding share invite assign grant permission subscribe access collaborator delegate forward"""
 )
@@ -36,7 +35,7 @@ def person(argument: Argument, tool: Setting) -> Meaning | None:
     if argument.is_flag or not words or words[0] in ("from", "sender") or words[-1] == "sid":
         return None
     around = {word for name in argument.above for word in words_of(name)}
-    if around & _CRITERIA:
+    if argument.is_criterion:
         return NOTHING
     if {"from", "filter", "search", "query"} & set(words) and "recipient" not in words:
         return None

@@ -126,7 +126,7 @@ def test_what_cannot_be_redacted_is_left_out_and_marked(house: House) -> None:
     assert "hidden" not in str(house.records())
 
 
-def test_a_client_is_answered_whatever_happens_to_its_call() -> None:
+def test_a_client_is_answered_whatever_happens_to_its_call(caplog: pytest.LogCaptureFixture) -> None:
     async def work() -> list[Any]:
         host, said = mock.Mock(), list[bytes]()
         host.mediate, host.find.return_value = mock.AsyncMock(side_effect=KeyError("ours")), ("s", "t")
@@ -139,3 +139,4 @@ def test_a_client_is_answered_whatever_happens_to_its_call() -> None:
 
     answer = asyncio.run(work())[-1]
     assert (answer["id"], answer["error"]["code"]) == (2, -32603)
+    assert "KeyError: 'ours'" in caplog.text, "and the owner's log says where"

@@ -39,7 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _serve(arguments: argparse.Namespace, principal: list[str]) -> int:
     import uvicorn  # noqa: PLC0415 - slow to load, and for this alone
 
-    from ironcurtain.gateway.inbound.http import Door, HttpGateway  # noqa: PLC0415 - likewise
+    from ironcurtain.gateway.inbound.door import Door  # noqa: PLC0415 - likewise
+    from ironcurtain.gateway.inbound.http import HttpGateway  # noqa: PLC0415 - likewise
 
     home = Home(default_home())
     home.require()

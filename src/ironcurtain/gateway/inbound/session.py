@@ -141,6 +141,7 @@ class Session:
         except RpcError as error:
             self._fail(request.id, error)
         except Exception as error:  # noqa: BLE001 - a fault of ours; whoever asked must not wait for ever
+            asyncio.get_running_loop().call_exception_handler({"message": request.method, "exception": error})
             self._fail(
                 request.id, RpcError(jsonrpc.INTERNAL_ERROR, f"IronCurtain itself failed: {type(error).__name__}")
             )

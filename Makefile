@@ -57,9 +57,9 @@ types: $(VENV)/.test ## mypy, strict
 unit: $(VENV)/.foreign ## All tests
 	$(BIN)/python -m pytest -n 2 -q
 
-fuzz: $(VENV)/.test ## The engine against the reference and the fuzz targets, at length
+fuzz: $(VENV)/.test ## The engine against the reference, the fuzz targets and every fault, at length
 	@rm -f .comparisons
-	HYPOTHESIS_PROFILE=long COMPARISONS=.comparisons $(BIN)/python -m pytest -n 2 -q tests/spec tests/properties tests/fuzz
+	HYPOTHESIS_PROFILE=long COMPARISONS=.comparisons $(BIN)/python -m pytest -n 2 -q tests/spec tests/properties tests/fuzz tests/faults
 	@awk '{n += $$1} END {print n " comparisons of the engine with the reference"}' .comparisons
 
 mutation: $(VENV)/.test ## Break every condition of engine and resolve, one at a time

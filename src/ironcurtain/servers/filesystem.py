@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Arguments = dict[str, Any]
 
 MOST_VISITED: Final = 100_000  # entries that one call looks at
+MOST_LEVELS: Final = 200  # of directories in directories, below where one call begins
 _MOST_SEARCHED: Final = 1_000_000_000  # characters of the file, for all edits together
 _MOST_COMPARED: Final = 250_000  # pairs of lines
 
@@ -138,8 +139,10 @@ class Filesystem:
         self._visited = 0
         return json.dumps(self._tree(arguments["path"], "", arguments.get("excludePatterns", [])), indent=2)
 
-    def _visit(self, path: str) -> list[tuple[str, os.stat_result]]:
+    def _visit(self, path: str, below: str) -> list[tuple[str, os.stat_result]]:
         """The entries of a directory, while there is patience left for this call."""
+        if below.count("/") > MOST_LEVELS:
+            raise ValueError(f"there are more than {MOST_LEVELS} levels; begin further down")
         entries = self._files.entries(path)
         self._visited += len(entries)
         if self._visited > MOST_VISITED:
@@ -148,7 +151,7 @@ class Filesystem:
 
     def _tree(self, path: str, below: str, excluded: list[str]) -> list[dict[str, Any]]:
         found = []
-        for name, status in self._visit(path):
+        for name, status in self._visit(path, below):
             relative = f"{below}{name}"
             if _matches_any(relative, excluded):
                 continue
@@ -166,7 +169,7 @@ class Filesystem:
 
     def _search(self, path: str, below: str, pattern: str, excluded: list[str]) -> list[str]:
         found = []
-        for name, status in self._visit(path):
+        for name, status in self._visit(path, below):
             relative, whole = f"{below}{name}", os.path.join(path, name)
             if _matches_any(relative, excluded):
                 continue

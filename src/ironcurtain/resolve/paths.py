@@ -270,7 +270,7 @@ def _require_one_meaning(text: str) -> None:
         raise Refusal("path_spelling", f"a path of more than {MAX_PATH_BYTES} bytes")
     if "$" in text or "`" in text:
         raise Refusal("path_spelling", f"a path that a shell would rewrite: {quote(text)}", "write the path out")
-    if "\\" in text:
+    if "\\" in text or "::" in text:
         raise Refusal("path_spelling", f"a Windows spelling: {quote(text)}", "use forward slashes")
     if _WILDCARD.search(text) or any(_expands(braced) for braced in _BRACED.findall(text)) or _has_range(text):
         raise Refusal("path_wildcard", f"a pattern where one path is expected: {quote(text)}", "name each path")

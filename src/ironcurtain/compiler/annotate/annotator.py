@@ -16,7 +16,7 @@ from ironcurtain.compiler.annotate.subject import server_subject, tool_subject
 from ironcurtain.compiler.annotate.text import clean, first_sentence, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ironcurtain.compiler.annotate.arguments import Argument
     from ironcurtain.compiler.annotate.modes import Selector
@@ -86,8 +86,13 @@ class Understood:
         ]
 
     def _meant(self, leaf: str, roles: list[str]) -> dict[str, Json]:
-        missed = not self.arguments[leaf].above and not set(roles) <= _NEVER_MISSED
-        return {"roles": [*roles], "absent": "unknown" if missed else "nothing"}
+        return entry_of(roles, nested=bool(self.arguments[leaf].above))
+
+
+def entry_of(roles: Sequence[str], *, nested: bool) -> dict[str, Json]:
+    """An argument among annotations: its roles, and what leaving it out means."""
+    missed = not nested and not set(roles) <= _NEVER_MISSED
+    return {"roles": [*roles], "absent": "unknown" if missed else "nothing"}
 
 
 def _listed(meaning: Meaning) -> list[str]:

@@ -1,0 +1,480 @@
+"""A sentence as clauses: what may, must not or needs a yes; with what was said before where words refer to it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.annotate.text import lexicon
+from ironcurtain.compiler.english.cues import EMPHATIC, Cue, Line, Mood, cues_in, idle_in, mood_of
+from ironcurtain.compiler.english.lexicon import ACTS, ANYTHING, EVERY, FILES, HARMLESS, NOUNS_OF_ACTS, THINGS, Act
+from ironcurtain.compiler.english.reading import OTHER, PREPOSITIONS, Count, Phrase, Reading, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ironcurtain.compiler.english.words import Reference, Word
+
+_STRONG: Final = lexicon("but ; : - however whereas while though although yet otherwise which")
+_WEAK: Final = lexicon(", and so or then nor")
+_DECISIVE: Final = frozenset({"forbid", "permit", "ask", "readonly", "oblige", "same", "stick"})
+_ASIDES: Final = tuple(
+    tuple(opening.split("_"))
+    for opening in [
+        "with_the_exception_of",
+        "except_for",
+        "except_in",
+        "except_from",
+        "except_to",
+        "except_on",
+        "except_when",
+        "except_if",
+        "except_that",
+        "except",
+        "other_than",
+        "apart_from",
+        "aside_from",
+        "excluding",
+        "save_for",
+        "not_counting",
+        "not_including",
+        "unless",
+        "besides",
+        "as_long_as",
+        "provided_that",
+        "provided",
+        "whenever",
+        "if",
+        "when",
+        "before",
+        "anywhere_but",
+        "anyone_but",
+        "anything_but",
+        "everything_but",
+        "nothing_but",
+        "only_if",
+        "only_when",
+    ]
+)
+_FINITE: Final = lexicon("is are was were gets get goes go may can must has have")
+_GRANTING: Final = lexicon("with except save anywhere anyone anything everything nothing excluding")
+"""`Nothing except X` lets X be; `nobody other than X` does not say so."""
+_EXCEPTING: Final = lexicon(
+    "with except other apart aside excluding save not besides anywhere anyone anything everything nothing"
+)
+_JOINING: Final = _STRONG | _WEAK
+_EXPLAINS: Final = re.compile(r"(?:, )?(?:that|which|this) means\b|(?:, )?meaning\b")
+_LIGHT: Final = lexicon(
+    """generate produce make do perform carry_out issue take have give start commit_to enter_into send create add use
+    write run post get"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One thing that the owner says."""
+
+    mood: Mood | None
+    acts: tuple[Act, ...]
+    phrases: tuple[Phrase, ...]
+    exceptions: tuple[Phrase, ...] = ()
+    condition: tuple[str, ...] = ()
+    """Words of a condition that is not about who or where."""
+    count: Count | None = None
+    only: bool = False
+    read_only: bool = False
+    emphatic: bool = False
+    said: tuple[str, ...] = ()
+    """What it says of the content, or else that we cannot check."""
+    grants: bool = False
+    """What is excepted from a prohibition is permitted by it."""
+    inherited: bool = False
+    """What is done was said by the clause before."""
+    text: str = ""
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there is anything in it."""
+        return bool(
+            self.acts or self.phrases or self.said or self.count or self.exceptions or self.condition or self.mood
+        )
+
+    @property
+    def effects(self) -> frozenset[str]:
+        """All that is done."""
+        return frozenset(effect for act in self.acts for effect in act.effects)
+
+    @property
+    def about_files(self) -> bool:
+        """Whether files are meant, or anything at all."""
+        objects = [p for p in self.phrases if not p.preposition and p.head]
+        return not objects or any(p.head in ANYTHING or p.things & FILES for p in objects)
+
+
+@dataclass(slots=True)
+class _Draft:
+    opening: str
+    words: list[Word]
+    cues: list[Cue]
+    asides: list[tuple[str, list[Word]]] = field(default_factory=list)
+
+
+def clauses_of(words: Sequence[Word], lead: Mood | None, before: Sequence[Clause]) -> list[Clause]:
+    """The clauses of one sentence. `lead` is the mood of what it stands under, `before` what was said before it."""
+    found: list[Clause] = []
+    for draft in _drafts(list(words), led=lead is not None):
+        found += _clauses(draft, lead, [*before, *found])
+    return found
+
+
+# --- Where one clause ends and the next begins. ---
+
+
+def _drafts(words: list[Word], *, led: bool) -> Iterator[_Draft]:
+    cues = cues_in(words)
+    start = next((i + 1 for i, w in enumerate(words[:6]) if w.text in (":", "-")), 0)  # behind `Exports:`
+    if (
+        not led
+        and start < len(words)
+        and words[start].text in ACTS
+        and ACTS[words[start].text][1] == "base"
+        and not _cued(cues, start, start + 1)
+    ):
+        cues = sorted([*cues, Cue("permit", start, start)], key=lambda cue: cue.start)  # `Read my mail.`
+    inside = {index for cue in cues for index in range(cue.start, cue.end)} | idle_in(words) | _bracketed(words)
+    cuts = [0]
+    for index, word in enumerate(words):
+        if index in inside or index == 0 or word.reference:
+            continue
+        starts_anew = word.text in _WEAK and any(
+            index < cue.start <= index + 4 and cue.name in _DECISIVE and _is_subject(words[index + 1 : cue.start])
+            for cue in cues
+        )
+        if not _cued(cues, cuts[-1], index) and word.text != "which" and not starts_anew:
+            continue
+        if word.text in _STRONG:
+            if word.text == "which" or _has_content(words, range(index + 1, len(words)), inside):
+                cuts.append(index)
+        elif word.text in _WEAK:
+            end = next(
+                (i for i in range(index + 2, len(words)) if i not in inside and words[i].text in (*_STRONG, ",")),
+                len(words),
+            )
+            own = any(index < cue.start < end and cue.name in _DECISIVE for cue in cues)
+            if own and _has_content(words, range(index + 1, end), inside):
+                cuts.append(index)
+    for start, end in zip(cuts, [*cuts[1:], len(words)], strict=True):
+        own_cues = [
+            replace(cue, start=cue.start - start, end=cue.end - start) for cue in cues if start <= cue.start < end
+        ]
+        draft = _Draft(words[start].text if words else "", words[start:end], own_cues)
+        _set_aside(draft)
+        yield draft
+
+
+def _is_subject(words: Sequence[Word]) -> bool:
+    """`and you can`, `so the assistant must`."""
+    return any(w.text in ("you", "it", "they", "assistant", "agent", "bot") for w in words) and all(
+        w.text in ("and", "so", "the", "my", ",", "you", "it", "they", "assistant", "agent", "bot") for w in words
+    )
+
+
+def _bracketed(words: Sequence[Word]) -> set[int]:
+    found: set[int] = set()
+    depth = 0
+    for index, word in enumerate(words):
+        depth += word.text == "("
+        if depth:
+            found.add(index)
+        depth -= word.text == ")"
+    return found
+
+
+def _cued(cues: list[Cue], start: int, end: int) -> bool:
+    return any(start <= cue.start < end for cue in cues)
+
+
+def _has_content(words: Sequence[Word], indexes: range, inside: set[int]) -> bool:
+    """Whether there is more than what says yes, no or ask."""
+    here = [words[i] for i in indexes if i not in inside]
+    return any(
+        w.reference or w.text in ACTS or w.text in OTHER or (w.text not in HARMLESS and not w.is_mark) for w in here
+    )
+
+
+def _set_aside(draft: _Draft) -> None:
+    """Take exceptions and conditions out of a clause."""
+    index = 0
+    while index < len(draft.words):
+        words = draft.words
+        cued = {i for cue in draft.cues for i in range(cue.start, cue.end)}
+        opening = next((o for o in _ASIDES if index not in cued and _stands(words, index, o)), None)
+        if opening is None:
+            index += 1
+            continue
+        start = index + len(opening)
+        end = next(
+            (
+                i
+                for i in range(start, len(words))
+                if words[i].text in (",", ";", "-")
+                or i in cued
+                or (i > start and words[i].text in _FINITE and opening[0] in _EXCEPTING)
+            ),
+            len(words),
+        )
+        goes_on = end < len(words) and words[end].text == ","
+        if (
+            index > 0
+            and goes_on
+            and not any(i in cued for i in range(end, len(words)))
+            and not any(w.text in ACTS for w in words[end:])
+        ):
+            end = len(words)  # a list goes on
+        draft.asides.append((opening[0], words[start:end]))
+        kept = [*range(index), *range(end, len(words))]
+        place = {old: new for new, old in enumerate(kept)}
+        draft.cues = [
+            replace(c, start=place[c.start], end=place[c.end - 1] + 1) for c in draft.cues if c.start in place
+        ]
+        draft.words = [words[i] for i in kept]
+
+
+def _stands(words: Sequence[Word], index: int, opening: tuple[str, ...]) -> bool:
+    here = words[index : index + len(opening)]
+    return tuple(w.text for w in here) == opening and not any(w.reference for w in here)
+
+
+# --- What one clause says. ---
+
+
+def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iterator[Clause]:
+    reading = read(draft.words, draft.cues)
+    mood = _mood(draft, reading, lead, before)
+    asides = _Asides.of(draft, mood, acts=any(acts for acts, _ in reading.groups))
+    readings = asides.readings or [reading]
+    groups = [(acts, [*phrases, *asides.phrases]) for each in readings for acts, phrases in each.groups]
+    if mood is not Mood.FORBID:
+        groups = _in_one_place(groups)
+    earlier = list(before)
+    for verbs, spoken in groups:
+        acts, phrases, inherited = _completed(draft, verbs, spoken, mood, before)
+        if reading.count is not None and not any(act.effects for act in acts) and (mail := _mail_in(draft.words)):
+            acts, phrases = (replace(ACTS["send"][0], thing=mail),), [p for p in phrases if not p.is_people]
+        phrases = _resolved(phrases, earlier)
+        if not acts and mood is not None and (phrases or asides.exceptions):
+            acts = (Act("touch", frozenset({"read"}) if mood is Mood.PERMIT else EVERY),)
+        clause = Clause(
+            mood=mood,
+            acts=acts,
+            phrases=tuple(phrases),
+            exceptions=tuple(_resolved(asides.exceptions, earlier)),
+            condition=tuple(asides.condition),
+            count=reading.count,
+            only=_only(draft),
+            read_only=any(cue.name == "readonly" for cue in draft.cues),
+            emphatic=EMPHATIC.search(Line(draft.words).text) is not None,
+            said=reading.said,
+            grants=any(opening in _GRANTING for opening, _ in draft.asides),
+            inherited=inherited,
+            text=" ".join(word.written for word in draft.words),
+        )
+        if clause.says_something:
+            earlier.append(clause)
+            yield clause
+
+
+def _mood(draft: _Draft, reading: Reading, lead: Mood | None, before: Sequence[Clause]) -> Mood | None:
+    """What a clause does, by its words or by what it stands under."""
+    if any(cue.name == "same" for cue in draft.cues) and before:
+        return before[-1].mood
+    if draft.words and draft.words[0].text in ("i", "we") and not any(cue.start == 0 for cue in draft.cues):
+        return None  # `I run a small shop and have no time`
+    mood = mood_of(draft.cues) or lead
+    if mood is None and _only(draft):
+        return Mood.PERMIT
+    return Mood.FORBID if mood is None and reading.count is not None else mood  # `Max 5 people per mail`
+
+
+def _completed(
+    draft: _Draft, verbs: tuple[Act, ...], spoken: list[Phrase], mood: Mood | None, before: Sequence[Clause]
+) -> tuple[tuple[Act, ...], list[Phrase], bool]:
+    """What is done and to what, with what the clause before it said where this one leaves it out."""
+    acts, phrases = _acts(verbs, spoken, mood)
+    if not before:
+        return acts, phrases, False
+    last = before[-1]
+    named = [p for p in last.phrases if p.references]
+    if _EXPLAINS.match(Line(draft.words).text) or (acts and not phrases and draft.opening in (":", "-")):
+        return acts, named, False  # `leave it alone: no listing`
+    if acts:
+        return acts, phrases, False
+    if draft.opening == "which":
+        return acts, [*[p for p in (*last.phrases, *last.exceptions) if p.references or p.head][-1:], *phrases], False
+    if not _elliptical(phrases, mood, alone=draft.opening not in _JOINING):
+        return acts, phrases, False
+    if not any(p.head and not p.is_people and not p.preposition for p in phrases):
+        phrases = [*(p for p in last.phrases if not p.preposition and not p.references), *phrases]
+    same = [clause for clause in before if clause.text == last.text]
+    return tuple(dict.fromkeys(act for clause in same for act in clause.acts)), phrases, True
+
+
+def _in_one_place(groups: list[tuple[tuple[Act, ...], list[Phrase]]]) -> list[tuple[tuple[Act, ...], list[Phrase]]]:
+    """A place that is named once is meant of all: `open files in Reports and change them`."""
+    named = [[p for p in phrases if p.references and (p.preposition or p.things)] for _, phrases in groups]
+    found = []
+    for number, (acts, phrases) in enumerate(groups):
+        if any(p.references for p in phrases):
+            found.append((acts, phrases))
+            continue
+        near = next((places for places in (*reversed(named[:number]), *named[number + 1 :]) if places), [])
+        found.append((acts, [*phrases, *(replace(p, head="", modifiers=()) for p in near)]))
+    return found
+
+
+@dataclass(slots=True)
+class _Asides:
+    """What exceptions and conditions come to."""
+
+    phrases: list[Phrase] = field(default_factory=list)
+    """More about where and who."""
+    exceptions: list[Phrase] = field(default_factory=list)
+    condition: list[str] = field(default_factory=list)
+    """What cannot be checked."""
+    readings: list[Reading] = field(default_factory=list)
+    """What is done, where only the condition says so: `if an event has to be changed, ask me`."""
+
+    @classmethod
+    def of(cls, draft: _Draft, mood: Mood | None, *, acts: bool) -> _Asides:
+        found = cls()
+        for opening, words in draft.asides:
+            inner = read(words, [])
+            about = [p for p in inner.phrases if p.references or p.other]
+            if not acts and mood is Mood.ASK and any(done for done, _ in inner.groups):
+                found.readings.append(inner)
+            elif about and opening in _EXCEPTING:
+                found.exceptions += about
+            elif about and all(p.references for p in about):
+                negative = any(w.text in ("not", "no", "never", "outside") for w in words) != (opening == "unless")
+                found.phrases += [replace(p, outside=negative, preposition=p.preposition or "in") for p in about]
+            else:
+                found.condition += [opening, *(w.written for w in words)]
+        return found
+
+
+def _acts(verbs: tuple[Act, ...], phrases: list[Phrase], mood: Mood | None) -> tuple[tuple[Act, ...], list[Phrase]]:
+    """What is done, also where a noun says it: `purchases`, `make purchases`, `no emails to strangers`."""
+    named = [p for p in phrases if p.head in ACTS and p.head not in THINGS and not p.preposition and not p.references]
+    if named and all(act.verb in _LIGHT for act in verbs):  # `inserts and updates are never to be run`
+        return tuple(ACTS[p.head][0] for p in named), [p for p in phrases if p not in named]
+    if not verbs:
+        acts = tuple(_named_acts(phrases, mood))
+        spent = [p for p in phrases if p.head in NOUNS_OF_ACTS and p.head not in THINGS and not p.references]
+        return acts, [p for p in phrases if p not in spent] if acts else phrases
+    if any("link" in p.things and not p.preposition for p in phrases) and any(act.verb in _LIGHT for act in verbs):
+        kept = [act for act in verbs if act.verb not in _LIGHT]
+        return (ACTS["make_links"][0], *kept), [p for p in phrases if "link" not in p.things or p.preposition]
+    nouns = [
+        p
+        for p in phrases
+        if p.head in NOUNS_OF_ACTS and not p.preposition and p.head not in ("post", "reply", "command", "script")
+    ]
+    if not nouns or not any(act.verb in _LIGHT for act in verbs):
+        return verbs, phrases
+    kept = [act for act in verbs if act.verb not in _LIGHT]
+    return (*(NOUNS_OF_ACTS[p.head] for p in nouns), *kept), [p for p in phrases if p not in nouns or p.references]
+
+
+def _mail_in(words: Sequence[Word]) -> str:
+    return next((thing for w in words for thing in ("email", "message") if thing in THINGS.get(w.singular, ())), "")
+
+
+def _named_acts(phrases: Sequence[Phrase], mood: Mood | None) -> Iterator[Act]:
+    found = dict.fromkeys(NOUNS_OF_ACTS[p.head] for p in phrases if p.head in NOUNS_OF_ACTS and not p.preposition)
+    if found:
+        yield from found
+        return
+    subjects = [p for p in phrases if not p.preposition and not p.references]
+    mail = next((thing for p in subjects for thing in ("email", "message") if thing in p.things), "")
+    to_people = any(p.preposition in ("to", "with") for p in phrases)
+    if mail and (to_people or mood is not Mood.PERMIT):
+        yield replace(ACTS["send"][0], thing=mail)
+    elif any(p.things & {"command", "query"} for p in subjects):
+        yield ACTS["run"][0]
+    elif any("page" in p.things for p in phrases) and mood is Mood.PERMIT:
+        yield ACTS["fetch"][0]
+
+
+def _elliptical(phrases: Sequence[Phrase], mood: Mood | None, *, alone: bool) -> bool:
+    """Whether what is done must have been said before: `but never in Invoices`; `if somebody is not in my contacts`."""
+    if not phrases:
+        return mood is not None and not alone
+    if not alone:
+        return all(p.preposition or p.other or p.is_people or p.pronoun for p in phrases)
+    if not all(p.preposition or p.is_people or p.outside or (p.other and not p.head) for p in phrases):
+        return False
+    return any(p.is_people or p.outside or p.other for p in phrases)
+
+
+def _only(draft: _Draft) -> bool:
+    """Whether it closes the rest: `only in Reports`, but not `only with my approval`."""
+    if any(cue.name == "stick" for cue in draft.cues):
+        return True
+    asking = {i for cue in draft.cues if cue.name in ("ask", "unapproved") for i in range(cue.start, cue.end)}
+    for index, word in enumerate(draft.words):
+        if word.text in ("only", "solely", "exclusively", "nowhere") and index not in asking:
+            asks_next = any(i in asking for i in range(index + 1, index + 4))
+            if not asks_next or (
+                index + 1 < len(draft.words) and draft.words[index + 1].text in PREPOSITIONS and index + 1 not in asking
+            ):
+                return True
+    return False
+
+
+def _resolved(phrases: Sequence[Phrase], before: Sequence[Clause]) -> list[Phrase]:
+    """Pronouns, `there`, `the two class channels`: what was spoken of before takes their place."""
+    found: list[Phrase] = []
+    for phrase in phrases:
+        found.append(_referred(phrase, found, before))
+    return found
+
+
+def _referred(phrase: Phrase, here: Sequence[Phrase], before: Sequence[Clause]) -> Phrase:
+    places = (
+        phrase.preposition in ("in", "on", "from", "to", "into", "at", "within", "inside") or phrase.pronoun == "there"
+    )
+    if phrase.pronoun and places and not phrase.references and (not phrase.head or phrase.pronoun == "there"):
+        groups = [tuple(r for p in here for r in p.references), *_groups(before)]
+        references = next((group for group in groups if group), ())
+        return replace(phrase, references=references, pronoun="" if references else phrase.pronoun)
+    if phrase.pronoun and not phrase.head and not phrase.references:
+        earlier = [*reversed(here), *(p for clause in reversed(before) for p in clause.phrases)]
+        noun = next((p for p in earlier if p.head and p.head not in ANYTHING and not p.is_people), None)
+        return replace(phrase, head=noun.head, modifiers=noun.modifiers, pronoun="") if noun else phrase
+    if phrase.pronoun in ("that", "this", "these", "those") and phrase.head and not phrase.references:
+        groups = [tuple(r for p in here for r in p.references), *_groups(before)]
+        folder = phrase.head in ("folder", "directory")
+        for group in groups:
+            same = tuple(
+                r for r in group if (r.kind == "directory" if folder else r.thing and r.thing in phrase.things)
+            )
+            if same:
+                return replace(phrase, references=same, pronoun="")
+    if phrase.number == 2 and not phrase.head and not phrase.references:  # `in both`
+        pair = next((group for group in _groups(before) if len(group) == 2), ())
+        return replace(phrase, references=pair)
+    if (phrase.number > 1 or phrase.pronoun in ("these", "those")) and phrase.things and not phrase.references:
+        for group in _groups(before):
+            same = tuple(
+                r for r in group if r.thing in phrase.things or THINGS.get(r.thing, frozenset()) & phrase.things
+            )
+            if same and (not phrase.number or len(same) == phrase.number):
+                return replace(phrase, references=same, modifiers=(), pronoun="")
+    return phrase
+
+
+def _groups(before: Sequence[Clause]) -> Iterator[tuple[Reference, ...]]:
+    """What was named together, the latest first."""
+    for clause in reversed(before):
+        yield tuple(r for p in clause.phrases for r in p.references)

@@ -1,0 +1,283 @@
+"""The built-in compiler: a constitution, the annotated tools and the set-up in; rules, limits and a report out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from ironcurtain.compiler.english.clauses import Clause, clauses_of
+from ironcurtain.compiler.english.cues import Mood, cues_in, mood_of
+from ironcurtain.compiler.english.document import Sentence, sentences_of
+from ironcurtain.compiler.english.drafts import Draft, Rank, Understanding
+from ironcurtain.compiler.english.grounding import Tools
+from ironcurtain.compiler.english.lexicon import ANYTHING, EVERY, HARMLESS
+from ironcurtain.compiler.english.limits import limit_of
+from ironcurtain.compiler.english.order import Placed, ordered
+from ironcurtain.compiler.english.words import named_things, words_in
+from ironcurtain.compiler.english.writer import Writer, guards_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ironcurtain.compiler.english.surface import Surface
+    from ironcurtain.compiler.english.words import Word
+    from ironcurtain.compiler.setup import Known
+
+_RECORDED: Final = re.compile(
+    r"\b(?:every|all|each|any)\b.{0,30}\b(?:calls?|actions?|steps?|requests?)\b.{0,30}"
+    r"\b(?:logged|recorded|audited|documented|traceable)\b|\baudit trail\b",
+    re.IGNORECASE,
+)
+_REFUSED: Final = re.compile(
+    r"\bmay only (?:access|use|do|touch)\b.*\b(?:explicitly )?(?:permitted|allowed|granted)\b|\bleast privilege\b"
+    r"|\b(?:nothing|anything) (?:that is |which is |i have )?not (?:listed|mentioned|allowed|permitted|named)"
+    r"|everything else is (?:forbidden|off limits|denied|not allowed)|what is not allowed is forbidden"
+    r"|actions? (?:that )?i would not (?:approve|want|agree)",
+    re.IGNORECASE,
+)
+_KEPT: Final = (
+    (_RECORDED, "every call is recorded before it happens, whatever the policy says"),
+    (_REFUSED, "what no rule allows is refused"),
+)
+"""Sentences that hold whatever the rules say."""
+_IN_DOUBT: Final = re.compile(
+    r"(?:when|if|whenever|where) (?:it is |you are |it |the \w+ is )?(?:in doubt|unsure|uncertain|not sure|unclear)"
+    r"|for (?:anything|everything) else\b.{0,20}\bask"
+    r"|(?:anything|everything) else\b.{0,40}\b(?:ask|approval|okay|ok|permission)"
+    r"|ask (?:me )?(?:about|for|before) (?:anything|everything) else",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """One sentence, and what became of it."""
+
+    sentence: Sentence
+    verdict: str
+    """`rules`, `limits`, `kept` (it holds anyway), `asks` (not sure), `nothing` (no tool), `background` (no rule)."""
+    rules: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Compiled:
+    """What a constitution came to."""
+
+    rules: list[dict[str, Any]] = field(default_factory=list)
+    limits: dict[str, Any] = field(default_factory=dict)
+    report: list[Reported] = field(default_factory=list)
+
+    @property
+    def lists(self) -> frozenset[str]:
+        """The lists that rules refer to."""
+        text = repr(self.rules)
+        return frozenset(re.findall(r"'@([^']+)'", text))
+
+
+def compile_constitution(text: str, surfaces: Iterable[Surface], known: Known) -> Compiled:
+    """Compile one constitution."""
+    sentences = sentences_of(text)
+    reader = _Reader(text, Tools(surfaces), known)
+    understood = [reader.understand(sentence) for sentence in sentences]
+    drafts = [
+        Placed(draft, number)
+        for number in range(len(sentences))
+        for meaning in _yielding(number, understood, sentences)
+        for draft in meaning.drafts
+    ]
+    drafts += [Placed(guard, -1) for guard in guards_of(placed.draft for placed in drafts)]
+    return _written(sentences, understood, drafts)
+
+
+class _Reader:
+    """Reads one sentence after the other, each in the light of those before it."""
+
+    def __init__(self, text: str, tools: Tools, known: Known) -> None:
+        things = named_things(text)
+        self._tools = tools
+        self._known = known
+        self._literals = frozenset(things)
+        self._writer = Writer(tools, known, things)
+        self._before: list[Clause] = []
+        self._headings: tuple[str, ...] = ()
+        self._topic: frozenset[str] = frozenset()
+
+    def understand(self, sentence: Sentence) -> list[Understanding]:
+        """What a sentence says."""
+        if sentence.headings != self._headings:
+            self._headings, self._topic, self._before = sentence.headings, frozenset(), []
+        limits = limit_of(sentence.text)
+        why = next((why for pattern, why in _KEPT if pattern.search(sentence.text)), None)
+        if limits or why:
+            plain = Understanding(Clause(None, (), ()), None, notes=[why] if why else [], limits=limits)
+            others = [] if why or "repeats" in limits else self._clauses(sentence)
+            return [plain, *(meaning for meaning in others if meaning.clause.count is None)]
+        if _IN_DOUBT.search(sentence.text):
+            last = Draft(Mood.ASK, Rank.LAST, elsewhere=True)
+            return [Understanding(Clause(Mood.ASK, (), ()), Mood.ASK, drafts=[last])]
+        return self._clauses(sentence)
+
+    def _clauses(self, sentence: Sentence) -> list[Understanding]:
+        clauses = clauses_of(self._words(sentence.text), self._lead(sentence), self._before)
+        self._before += clauses
+        scope, found = self._scope(sentence), list[Understanding]()
+        for clause in clauses:
+            found.append(self._writer.understand(clause, scope, sentence.text, self._topic))
+            self._topic = found[-1].servers or self._topic
+        return found
+
+    def _words(self, text: str) -> list[Word]:
+        return words_in(text, self._known, self._literals)
+
+    def _lead(self, sentence: Sentence) -> Mood | None:
+        """The mood of what a sentence stands under: `The assistant may:`, `Never`."""
+        mood = mood_of(cues_in(self._words(sentence.lead)))
+        headings = (_mood_of_heading(heading, self._words(heading)) for heading in reversed(sentence.headings))
+        return mood or next((found for found in headings if found), None)
+
+    def _scope(self, sentence: Sentence) -> frozenset[str]:
+        """The servers that a sentence stands under."""
+        for heading in reversed(sentence.headings):
+            if scope := self._tools.servers_about([word.text for word in self._words(heading)]):
+                return scope
+        return frozenset()
+
+
+def _mood_of_heading(heading: str, words: Sequence[Word]) -> Mood | None:
+    """`Never`, `What it may do`, `Ask first`; nothing of `What it may and may not do`."""
+    cues = cues_in(words)
+    if {"permit", "forbid"} <= {cue.name for cue in cues}:
+        return None
+    mood = mood_of(cues)
+    if mood is not None:
+        return mood
+    text = heading.lower()
+    if re.search(r"\bask\b|\bapproval\b|\bcheck with me\b", text):
+        return Mood.ASK
+    if re.search(r"\bnever\b|\boff[- ]limits\b|\bforbidden\b|\bdon'?ts?\b|\bprohibited\b|\bno[- ]go\b", text):
+        return Mood.FORBID
+    return Mood.PERMIT if re.search(r"\ballowed\b|\bfine\b|\bokay\b|\bdo'?s\b|\bpermitted\b", text) else None
+
+
+def _yielding(number: int, understood: list[list[Understanding]], sentences: Sequence[Sentence]) -> list[Understanding]:
+    """A prohibition in general that is followed at once by a permission in particular makes room for it."""
+    found = []
+    for index, meaning in enumerate(understood[number]):
+        following = understood[number][index + 1 : index + 2]
+        if not following and number + 1 < len(understood) and sentences[number + 1].block == sentences[number].block:
+            following = understood[number + 1][:1]
+        particular = next(
+            (m for m in following if m.mood is Mood.PERMIT and any(d.rank is Rank.PERMITTED for d in m.drafts)), None
+        )
+        plain = (
+            meaning.mood is Mood.FORBID
+            and not meaning.clause.emphatic
+            and meaning.clause.count is None
+            and not any(p.references for p in meaning.clause.phrases)
+        )
+        if particular is not None and plain and _same_acts(meaning.clause, particular.clause):
+            meaning.drafts = [replace(d, rank=Rank.CLOSED) if d.rank is Rank.FORBIDDEN else d for d in meaning.drafts]
+            meaning.notes.append("makes room for what the next sentence permits")
+        found.append(meaning)
+    return found
+
+
+def _same_acts(general: Clause, particular: Clause) -> bool:
+    wide = frozenset(effect for act in general.acts for effect in act.effects)
+    narrow = frozenset(effect for act in particular.acts for effect in act.effects)
+    things = frozenset(thing for p in general.phrases for thing in (p.head, *p.things))
+    about = [p for p in particular.phrases if p.head and not p.preposition and not p.is_people]
+    same = all(p.head in things or p.things & things or things & ANYTHING for p in about)
+    return (
+        bool(narrow)
+        and narrow <= wide
+        and wide != EVERY
+        and same
+        and all(act.verb != "attach" for act in particular.acts)
+    )
+
+
+# --- Writing it down. ---
+
+
+def _written(sentences: Sequence[Sentence], understood: list[list[Understanding]], drafts: list[Placed]) -> Compiled:
+    found = Compiled()
+    names: dict[int, list[str]] = {}
+    for placed in _merged(ordered(drafts)):
+        number = placed.sentence
+        text = sentences[number].text if number >= 0 else ""
+        base = f"s{number + 1}-{_slug(text)}" if text else "reading-only"
+        name = f"{base}-{len(names.get(number, [])) + 1}"
+        names.setdefault(number, []).append(name)
+        rule: dict[str, Any] = {"name": name}
+        if text:
+            rule["principle"] = text
+        rule["if"] = placed.draft.conditions()
+        rule["then"] = placed.draft.then.value
+        if placed.draft.elsewhere:
+            rule["elsewhere"] = True
+        rule["reason"] = f"\u201c{text}\u201d" if text else "a statement that reads must not write"
+        found.rules.append(rule)
+    for number, sentence in enumerate(sentences):
+        meanings = understood[number]
+        for meaning in meanings:
+            _join(found.limits, meaning.limits)
+        found.report.append(_reported(sentence, meanings, tuple(names.get(number, ()))))
+    return found
+
+
+def _reported(sentence: Sentence, meanings: list[Understanding], rules: tuple[str, ...]) -> Reported:
+    notes = tuple(dict.fromkeys(note for meaning in meanings for note in meaning.notes))
+    if any(meaning.limits for meaning in meanings):
+        verdict = "limits"
+    elif rules and not any(m.ungrounded or m.mood is not m.clause.mood for m in meanings):
+        verdict = "rules"
+    elif rules:
+        verdict = "asks"
+    elif meanings and all(m.mood is None for m in meanings) and notes:
+        verdict = "kept"
+    elif not meanings or all(m.mood is None for m in meanings):
+        verdict = "background"
+    else:
+        verdict = "nothing"
+    return Reported(sentence, verdict, rules, notes)
+
+
+def _merged(placed: list[Placed]) -> list[Placed]:
+    """Rules that differ only in their tools become one, where they stand side by side."""
+    found: list[Placed] = []
+    for each in placed:
+        last = found[-1] if found else None
+        same = (
+            last is not None
+            and last.sentence == each.sentence
+            and replace(last.draft, tools=()) == replace(each.draft, tools=())
+        )
+        if last is not None and same and _may_share(last.draft, each.draft):
+            found[-1] = Placed(replace(last.draft, tools=(*last.draft.tools, *each.draft.tools)), last.sentence)
+        else:
+            found.append(each)
+    return found
+
+
+def _may_share(one: Draft, other: Draft) -> bool:
+    """One server only: a tool's name may mean another tool elsewhere. Values are of arguments of their own."""
+    if not one.tools or not other.tools:
+        return False
+    return {tool.server for tool in one.tools} == {tool.server for tool in other.tools}
+
+
+def _slug(text: str) -> str:
+    words = [word for word in re.findall(r"[a-z0-9]+", text.lower()) if word not in HARMLESS]
+    return "-".join(words[:4]) or "rule"
+
+
+def _join(limits: dict[str, Any], more: dict[str, Any]) -> None:
+    """The stricter of two limits."""
+    for key, value in more.items():
+        if isinstance(value, dict):
+            _join(limits.setdefault(key, {}), value)
+        else:
+            limits[key] = min(limits[key], value) if key in limits else value

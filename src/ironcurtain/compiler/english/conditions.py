@@ -1,0 +1,106 @@
+"""The conditions that names, modes and statements come to."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ironcurtain.compiler.english.grounding import Meant
+    from ironcurtain.compiler.english.places import Place
+    from ironcurtain.compiler.english.surface import Surface
+
+PATH_ROLES: Final = {
+    "read": frozenset({"read-path"}),
+    "create": frozenset({"write-path"}),
+    "update": frozenset({"write-path"}),
+    "delete": frozenset({"delete-path"}),
+    "move": frozenset({"read-path", "write-path", "delete-path"}),
+}
+ALL_PATHS: Final = frozenset({"read-path", "write-path", "delete-path"})
+PRESENT: Final = {"maxLength": 100_000}
+"""Holds for every string that is there."""
+_OWNERS: Final = ("owner", "org", "organization", "namespace", "workspace", "username")
+_REPOSITORIES: Final = ("repo", "repository", "repo_name", "repoName", "project", "repo_slug")
+_EFFECTS_IN_READING: Final = (
+    r"into|outfile|dumpfile|load_file|pg_\w*|lo_import|lo_export|dblink\w*|xp_\w*|sleep|benchmark|readfile|writefile"
+    r"|load_extension"
+)
+
+
+def path_roles(effects: frozenset[str]) -> frozenset[str]:
+    """The roles of paths that such effects go through."""
+    return frozenset(role for effect in effects for role in PATH_ROLES.get(effect, frozenset()))
+
+
+def modes_of(meant: Meant, *, permits: bool) -> dict[str, Any]:
+    """The conditions for the modes of a tool that are meant."""
+    found: dict[str, Any] = {}
+    if meant.modes:
+        found[f"arg:{meant.tool.selector}"] = {"in": [*meant.modes]}
+    if meant.statements and meant.tool.statement:
+        words = "|".join(meant.statements)
+        pattern = rf"(?i)\s*({words})\s[^;]*;?\s*" if permits else mentions([words], plain=True)
+        found[f"arg:{meant.tool.statement}"] = {"matches": pattern}
+    return found
+
+
+def one_of(values: Iterable[str]) -> dict[str, Any]:
+    """A value is one of these."""
+    return {"in": [*dict.fromkeys(values)]}
+
+
+def owner_and_name(tool: Surface, place: Place) -> dict[str, tuple[str, ...]] | None:
+    """`acme/webshop`, for a tool that takes the two apart."""
+    owner = next((leaf for leaf in _OWNERS if leaf in tool.leaves), None)
+    name = next((leaf for leaf in _REPOSITORIES if leaf in tool.leaves), None)
+    if owner is None or name is None or not all(value.count("/") == 1 for value in place.values):
+        return None
+    parts = [value.split("/") for value in place.values]
+    return {f"arg:{owner}": tuple(a for a, _ in parts), f"arg:{name}": tuple(b for _, b in parts)}
+
+
+def permitted_hosts(domains: Sequence[str], *, below: bool) -> tuple[str, ...]:
+    """A permission is of the names that are named, and of those below them only where it says so."""
+    found: dict[str, None] = {}
+    for domain in domains:
+        found[domain] = None
+        if not domain.startswith(("@", "*.", "www.")):
+            found[f"*.{domain}" if below else f"www.{domain}"] = None
+    return (*found,)
+
+
+def forbidden_hosts(domains: Sequence[str]) -> tuple[str, ...]:
+    """A prohibition is of the name and of all names below it."""
+    plain = [domain for domain in domains if not domain.startswith(("@", "*."))]
+    return (*domains, *(f"*.{domain}" for domain in plain))
+
+
+def escaped(text: str) -> str:
+    """A text as a regular expression for itself."""
+    return re.sub(r"([\\^$.|?*+()\[\]{}])", r"\\\1", text)
+
+
+def spelled(value: str) -> str:
+    """A name in any spelling: `hr.salaries` also with quotes around its parts."""
+    return r"\W*".join(escaped(part) for part in re.split(r"\W+", value) if part) or escaped(value)
+
+
+def named(place: Place) -> str:
+    """An expression for a value that is this name, in any spelling, and without what stands before its last dot."""
+    values = [*place.values, *([] if place.text.startswith("@") else [place.text])]
+    bare = [spelled(value) for value in values]
+    bare += [escaped(value.rpartition(".")[2]) for value in place.values if "." in value]
+    return rf"(?i)\W*({'|'.join(dict.fromkeys(bare))})\W*"
+
+
+def mentions(values: Iterable[str], *, plain: bool = False) -> str:
+    """An expression for a text that has one of these as a word in it."""
+    return rf"(?i)(.*\W)?({'|'.join(value if plain else spelled(value) for value in values)})(\W.*)?"
+
+
+def with_effects() -> str:
+    """An expression for a statement that reads and does something besides."""
+    return mentions([_EFFECTS_IN_READING], plain=True)

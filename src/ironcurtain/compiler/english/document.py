@@ -1,0 +1,129 @@
+"""A constitution as sentences, each with what it stands under: headings, the line that introduces a list."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LONGEST: Final = 100_000  # characters of a constitution
+_HEADING: Final = re.compile(r"^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
+_BOLD_LINE: Final = re.compile(r"^\s*(?:\*\*|__)([^*_]+?):?(?:\*\*|__):?\s*$")
+_TITLE: Final = re.compile(r"^\s{0,3}(?:[A-Z][\w']*(?:\s+[\w'&/]+){0,3}|[a-z]\w*(?:\s+\w+)?):?\s*$")
+"""A line of a few words and no end, over other lines."""
+_TITLE_LEVEL: Final = 5
+_UNDERLINE: Final = re.compile(r"^\s{0,3}(?:=+|-{3,})\s*$")
+_ITEM: Final = re.compile(r"^(\s*)(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)]|[a-z][.)])\s+(.*)$")
+_LABEL: Final = re.compile(r"^(?:\*\*|__)(.{1,60}?)(?:\*\*|__)\s*[:.\u2013\u2014-]?\s*")
+_END: Final = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=\S)|\s*;\s+")
+_ABBREVIATION: Final = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|mr|mrs|ms|dr|st|vs|no|approx|incl|max|min)|\b[A-Z])\.$", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of the owner's, exactly as it stands."""
+
+    text: str
+    headings: tuple[str, ...]
+    """What it stands under, the outermost first."""
+    lead: str
+    """The line that introduces the list it is an item of: `The assistant may:`."""
+    block: int
+    """Which paragraph or list item it is in."""
+
+
+def sentences_of(text: str) -> list[Sentence]:
+    """All sentences, in order. What is neither a heading nor a lead is in one of them."""
+    found: list[Sentence] = []
+    headings: list[tuple[int, str]] = []
+    lead, lead_used = "", False
+    for number, block in enumerate(_blocks(text)):
+        if block.apart and not block.item and not block.level:  # a title over lines ends with them
+            headings = [(level, name) for level, name in headings if level != _TITLE_LEVEL]
+        names = tuple(name for _, name in headings)
+        if block.level:
+            if lead and not lead_used:
+                found.append(Sentence(lead, names, "", number))
+            headings = [(level, name) for level, name in headings if level < block.level]
+            headings.append((block.level, block.text))
+            lead, lead_used = "", False
+            continue
+        if not block.item:
+            if lead and not lead_used:
+                found.append(Sentence(lead, names, "", number))
+            lead, lead_used = "", False
+        *whole, last = _split(block.text) or [""]
+        label = _LABEL.match(block.text)
+        under = (*names, label.group(1).strip(" .:")) if label else names
+        if last.endswith(":") and not block.item:
+            lead = last.rstrip(" :")
+        elif last:
+            whole.append(last)
+        lead_used = lead_used or (block.item and bool(lead))
+        found += [Sentence(each, under, lead if block.item else "", number) for each in whole]
+    if lead and not lead_used:
+        found.append(Sentence(lead, tuple(name for _, name in headings), "", -1))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    text: str
+    level: int = 0
+    item: bool = False
+    apart: bool = False
+    """There is an empty line before it."""
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    """Headings, list items and paragraphs, their lines joined."""
+    lines: list[str] = []
+    item = apart = False
+    every = [*text[:LONGEST].replace("\r\n", "\n").split("\n"), ""]
+    for number, raw in enumerate(every):
+        line = "" if _is_comment(raw.strip()) else raw.expandtabs(4)
+        if not lines and _TITLE.match(line) and number + 1 < len(every) and every[number + 1].strip():
+            yield _Block(line.strip().rstrip(":"), _TITLE_LEVEL)
+            apart = False
+            continue
+        heading, bold, bullet = _HEADING.match(line), _BOLD_LINE.match(line), _ITEM.match(line)
+        if _UNDERLINE.match(line) and lines and not item:
+            yield _Block(" ".join(lines), 1)
+            lines = []
+            continue
+        if (heading or bold or bullet or not line.strip()) and lines:
+            yield _Block(" ".join(lines), 0, item, apart)
+            lines, item, apart = [], False, False
+        if heading:
+            yield _Block(heading.group(2), len(heading.group(1)))
+        elif bold:
+            yield _Block(bold.group(1), 6)
+        elif bullet:
+            lines, item = [bullet.group(2).strip()], True
+        elif line.strip():
+            lines.append(line.strip().removeprefix("> "))
+        else:
+            item, apart = False, True
+
+
+def _is_comment(line: str) -> bool:
+    return line.startswith("```") or (line.startswith("<!--") and line.endswith("-->"))
+
+
+def _split(text: str) -> list[str]:
+    """The sentences of a paragraph."""
+    text = _LABEL.sub("", text, count=1).replace("**", "").replace("__", "")
+    found, start = [], 0
+    for end in _END.finditer(text):
+        piece = text[start : end.start()]
+        if ";" not in end.group() and (_ABBREVIATION.search(piece) or piece.endswith("?")):
+            continue  # a question is one with its answer
+        found.append(piece.strip())
+        start = end.end()
+    found.append(text[start:].strip())
+    return [piece for piece in found if piece.strip(" .;:-")]

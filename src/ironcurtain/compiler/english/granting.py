@@ -1,0 +1,226 @@
+"""What a permission comes to: never a role of a tool that the sentence does not speak of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from ironcurtain.compiler.english.conditions import (
+    ALL_PATHS,
+    PRESENT,
+    modes_of,
+    one_of,
+    owner_and_name,
+    path_roles,
+    permitted_hosts,
+)
+from ironcurtain.compiler.english.cues import Mood
+from ironcurtain.compiler.english.drafts import Draft, Rank
+from ironcurtain.compiler.english.lexicon import KINDS_OF_FILE, READ, THINGS, WRITE
+from ironcurtain.compiler.english.places import is_whole_server, leaves_for
+from ironcurtain.model.roles import Category
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ironcurtain.compiler.english.clauses import Clause
+    from ironcurtain.compiler.english.grounding import Meant, Tools
+    from ironcurtain.compiler.english.places import Place
+    from ironcurtain.compiler.english.surface import Surface
+
+NOT_BY_READING: Final = frozenset({"send", "share", "execute", "pay"})
+"""Effects that a permission for files does not speak of."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """What a clause names, sorted by what it is for a tool."""
+
+    parties: tuple[str, ...]
+    hosts: tuple[str, ...]
+    paths: tuple[Place, ...]
+
+    @classmethod
+    def of(cls, places: Sequence[Place]) -> _Named:
+        return cls(
+            tuple(dict.fromkeys(v for p in places if p.kind == "party" for v in p.values)),
+            tuple(v for p in places if p.kind == "host" for v in p.values),
+            tuple(p for p in places if p.kind == "path"),
+        )
+
+    @property
+    def anything(self) -> bool:
+        return bool(self.parties or self.hosts or self.paths)
+
+
+def granted(clause: Clause, meant: Meant, places: Sequence[Place], then: Mood, tools: Tools) -> Iterator[Draft]:
+    """The rules for one tool. `then` is to ask where something in the sentence cannot be checked."""
+    tool, names = meant.tool, _Named.of(places)
+    conditions = _values(meant, places, tools)
+    people, hosts, paths = tool.of(Category.PARTY), tool.of(Category.URL), tool.of(Category.PATH)
+    missing = (names.parties and not people) or (names.hosts and not (hosts or people)) or (names.paths and not paths)
+    if conditions is None or missing:
+        return
+    values, spare = conditions
+    covered = _covered(clause, meant, names)
+    narrow = bool(values or names.anything)
+    rank = Rank.ASKED if then is Mood.ASK else Rank.PERMITTED if narrow else Rank.PERMITTED_IN_GENERAL
+    along = tool.of(Category.CARRIED) if then is Mood.ASK else frozenset()
+    base = Draft(then, rank, (tool,), values=values)
+    if names.parties:
+        yield replace(base, lists=(people, names.parties), roles=along)
+    if names.hosts:
+        sends = any("send" in act.effects for act in clause.acts)
+        fetched = frozenset() if sends else hosts & {"fetch-url"}
+        below = "subdomain" in clause.text.lower().replace("sub-domain", "subdomain")
+        yield replace(
+            base, domains=(fetched or people or hosts, permitted_hosts(names.hosts, below=below)), roles=along
+        )
+    for place in names.paths:
+        roles = _path_roles(clause, tool, place)
+        for directory in place.values if roles else ():
+            yield replace(base, paths=(roles, directory), roles=along)
+    if covered:
+        yield replace(base, roles=covered)
+        if then is Mood.PERMIT:
+            yield from _without(spare, replace(base, rank=Rank.PERMITTED_AS_A_WHOLE, roles=covered))
+    elif not names.anything and not _attaches(clause):
+        yield from _as_a_whole(base, tool)
+
+
+def _values(meant: Meant, places: Sequence[Place], tools: Tools) -> tuple[dict[str, Any], frozenset[str]] | None:
+    """Conditions on the arguments that names are given in, and which may be left out; none where there is none."""
+    tool, values = meant.tool, modes_of(meant, permits=True)
+    spare: set[str] = set()
+    for place in (p for p in places if p.kind == "value"):
+        pair = owner_and_name(tool, place)
+        leaves = leaves_for(tool, place)
+        if pair is None and not leaves:
+            if is_whole_server(tool, place, tools.all):
+                continue
+            return None
+        given = pair or {f"arg:{leaf}": place.values for leaf in leaves}
+        for key, found in given.items():
+            values[key] = one_of((*values.get(key, {}).get("in", ()), *found))
+        if pair is None and len(leaves) > 1:
+            first = next((leaf for leaf in leaves if leaf in tool.required), min(leaves, key=len))
+            spare |= {f"arg:{leaf}" for leaf in leaves if leaf != first and leaf not in tool.required}
+    return values, frozenset(spare)
+
+
+def _covered(clause: Clause, meant: Meant, names: _Named) -> frozenset[str]:
+    """The roles of a tool that are permitted whatever their values."""
+    tool = meant.tool
+    if _attaches(clause):
+        return frozenset()
+    effects = clause.effects
+    runs = "execute" in effects
+    covered = tool.of(Category.PLACE) | frozenset(
+        role for role in tool.of(Category.OTHER) if role != "command" or runs or meant.statements
+    )
+    people, hosts = tool.of(Category.PARTY), tool.of(Category.URL)
+    is_draft = "draft" in tool.words and tool.effects <= WRITE  # it goes nowhere
+    named_people = names.parties or (names.hosts and not hosts)
+    if is_draft or (not named_people and effects & {"send", "share", "pay"}):
+        covered |= people
+    if not names.hosts and effects & READ and tool.effects <= READ and hosts == {"fetch-url"}:
+        covered |= hosts
+    if runs and not names.paths and "command" in tool.all_roles and not meant.statements:
+        covered |= tool.of(Category.PATH)
+    return covered
+
+
+def _without(spare: frozenset[str], draft: Draft) -> Iterator[Draft]:
+    """Arguments that may be left out: the rest decides where they are, and where they are something else, nothing."""
+    for key in sorted(spare):
+        yield replace(draft, then=Mood.FORBID, roles=frozenset(), values={key: PRESENT})
+    if spare:
+        yield replace(draft, values={key: value for key, value in draft.values.items() if key not in spare})
+
+
+def _as_a_whole(base: Draft, tool: Surface) -> Iterator[Draft]:
+    """A tool none of whose roles is named: behind guards for those that the sentence does not speak of."""
+    if base.then is not Mood.PERMIT:
+        yield base
+        return
+    whole = replace(base, rank=Rank(base.rank + 1))
+    if bare := tool.of(Category.URL, Category.PARTY, Category.OTHER):
+        yield replace(whole, then=Mood.FORBID, roles=bare)
+    if paths := tool.of(Category.PATH):
+        yield replace(whole, then=Mood.ASK, roles=paths, elsewhere=True)
+    yield whole
+
+
+def _attaches(clause: Clause) -> bool:
+    return all(act.verb == "attach" for act in clause.acts)
+
+
+def _path_roles(clause: Clause, tool: Surface, place: Place) -> frozenset[str]:
+    """The path roles of a tool that a clause with a directory speaks of."""
+    effects = clause.effects
+    uploads = any(act.verb == "upload" for act in clause.acts) and place.end != "to"
+    if "send" in effects or uploads:
+        return tool.all_roles & {"read-path"}
+    if "execute" in effects:
+        return tool.all_roles & ALL_PATHS
+    if place.end == "to" and not effects & {"move", "delete"}:
+        return tool.all_roles & {"write-path"}
+    roles = path_roles(effects)
+    if effects & WRITE and tool.edits:
+        roles |= {"read-path"}
+    return roles & tool.all_roles
+
+
+# --- Files. ---
+
+
+def granted_files(clause: Clause, places: Sequence[Place], then: Mood, tools: Tools) -> Iterator[Draft]:
+    """A permission for files in a place concerns every tool that works on files, and does nothing else."""
+    directories = [place for place in places if place.kind == "path"]
+    if not directories or not clause.about_files or clause.effects & NOT_BY_READING:
+        return
+    kinds = _kinds(clause)
+    for tool in tools.all:
+        strange = tool.of(Category.PARTY, Category.PLACE, Category.OTHER) or "send-url" in tool.all_roles
+        if strange or tool.effects & NOT_BY_READING:
+            continue
+        for place in directories:
+            roles = _file_roles(clause, tool, place)
+            moved = "delete-path" in roles and "delete" not in tool.effects
+            rank = Rank.ASKED if then is Mood.ASK else Rank.MOVED if moved else Rank.PERMITTED
+            along = tool.of(Category.CARRIED) if then is Mood.ASK else frozenset()
+            for directory in place.values if roles else ():
+                yield Draft(
+                    then, rank, (tool,), roles=along, paths=(roles, directory), values=_endings(tool, kinds, roles)
+                )
+
+
+def _kinds(clause: Clause) -> list[str]:
+    words = [word for p in clause.phrases if not p.preposition for word in (*p.modifiers, p.head)]
+    return [kind for kind in KINDS_OF_FILE if any(kind in THINGS.get(word, ()) for word in words)]
+
+
+def _endings(tool: Surface, kinds: list[str], roles: frozenset[str]) -> dict[str, Any]:
+    """The names that files of some kinds have, unless the tool knows no other kind."""
+    if not kinds or any(kind in THINGS.get(word, ()) for kind in kinds for word in (*tool.brand, *tool.nouns)):
+        return {}
+    endings = "|".join(ending for kind in kinds for ending in KINDS_OF_FILE[kind])
+    return {f"role:{role}": {"matches": rf"(?i).*\.({endings})"} for role in roles}
+
+
+def _file_roles(clause: Clause, tool: Surface, place: Place) -> frozenset[str]:
+    """The path roles of a tool that a clause about files permits, given what else the tool does."""
+    effects, roles = clause.effects, frozenset[str]()
+    if "read" in effects and "delete" not in tool.effects:
+        roles |= {"read-path"}
+    either = tool.effects - READ == WRITE and effects & WRITE
+    if effects & WRITE and (tool.effects <= effects | READ or either) and "delete-path" not in tool.all_roles:
+        roles |= {"write-path", *(("read-path",) if tool.edits else ())}
+    if "move" in effects and {"delete-path", "write-path"} <= tool.all_roles:
+        ends = {"": ALL_PATHS, "to": frozenset({"write-path"}), "from": frozenset({"read-path", "delete-path"})}
+        roles |= ends[place.end]
+    if "move" in effects and tool.effects == {"create"} and tool.words & {"directory", "folder"}:
+        roles |= {"write-path"}
+    if "delete" in effects and "delete" in tool.effects:
+        roles |= ALL_PATHS
+    return roles & tool.all_roles

@@ -1,0 +1,135 @@
+"""The order of the rules. What comes first decides, so what is stricter or more particular must come first.
+
+    forbidden, asked, permitted in particular, asked in general, closed (all but some), permitted in general, the rest
+
+A closing rule (`never outside Projects`) is written as: what it leaves alone first, then no. So permissions that reach
+further than what it leaves alone are cut down to that, and stand before it only so far.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.english.cues import Mood
+from ironcurtain.compiler.english.drafts import Draft, Rank
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ironcurtain.compiler.english.places import Place
+
+
+_GUARDS: Final = (Rank.PERMITTED_AS_A_WHOLE, Rank.PERMITTED_IN_GENERAL_AS_A_WHOLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A draft, and the number of the sentence it comes from."""
+
+    draft: Draft
+    sentence: int
+
+
+def ordered(drafts: Iterable[Placed]) -> list[Placed]:
+    """All drafts in the order in which they are to be asked."""
+    drafts = list(drafts)
+    closing = [p.draft for p in drafts if p.draft.rank is Rank.CLOSED]
+    found: list[Placed] = []
+    for placed in drafts:
+        found += (Placed(draft, placed.sentence) for draft in _before(placed.draft, closing))
+    once = {
+        repr((p.sentence, p.draft.rank, p.draft.then, p.draft.elsewhere, p.draft.conditions())): p
+        for p in _required(found)
+    }
+    return sorted(once.values(), key=lambda p: p.draft.rank)
+
+
+def _before(draft: Draft, closing: Sequence[Draft]) -> Iterator[Draft]:
+    """A permission, cut down to what closing rules leave alone; what is left of it stands behind them."""
+    if draft.then is not Mood.PERMIT:
+        yield draft
+        return
+    reach = [rule for rule in closing if rule.exempt and _meets(draft, rule)]
+    if not reach:
+        yield draft
+        return
+    within = all(_is_within(draft, rule) for rule in reach)
+    if within:
+        yield replace(draft, rank=Rank.PERMITTED)
+        return
+    for place in (place for rule in reach for place in rule.exempt):
+        cut = _cut(draft, place)
+        if cut is not None:
+            yield replace(cut, rank=Rank.PERMITTED)
+    yield replace(draft, rank=max(draft.rank, Rank.PERMITTED_IN_GENERAL))
+
+
+def _meets(permission: Draft, rule: Draft) -> bool:
+    """Whether a permission and a closing rule may speak of the same call."""
+    if rule.tools:
+        return bool(set(rule.tools) & set(permission.tools))
+    named = permission.roles | (permission.paths[0] if permission.paths else frozenset())
+    return bool(named & rule.roles) or not rule.roles
+
+
+def _is_within(permission: Draft, rule: Draft) -> bool:
+    """Whether a permission reaches no further than what the rule leaves alone."""
+    for place in rule.exempt:
+        match place.kind:
+            case "path" if permission.paths:
+                if any(
+                    permission.paths[1] == value or permission.paths[1].startswith(f"{value}/")
+                    for value in place.values
+                ):
+                    return True
+            case "party" if permission.lists:
+                if set(permission.lists[1]) <= set(place.values):
+                    return True
+            case "host" if permission.domains:
+                if set(permission.domains[1]) <= set(place.values):
+                    return True
+            case "value":
+                values = [p.get("in") for p in permission.values.values()]
+                if any(found is not None and set(found) <= set(place.values) for found in values):
+                    return True
+            case _:
+                pass
+    return False
+
+
+def _cut(permission: Draft, place: Place) -> Draft | None:
+    """A permission, only as far as a place goes."""
+    (tool,) = permission.tools or (None,)
+    if tool is None or not place.values:
+        return None
+    if place.kind == "path" and not permission.paths:
+        roles = frozenset(role for role in permission.roles if role.endswith("-path"))
+        return replace(permission, paths=(roles, place.values[0]), roles=frozenset()) if roles else None
+    if place.kind == "path" and permission.paths and place.values[0].startswith(f"{permission.paths[1]}/"):
+        return replace(permission, paths=(permission.paths[0], place.values[0]))
+    people = frozenset(role for role in tool.all_roles if role in ("recipient", "attendee"))
+    if place.kind == "party" and people and not permission.lists:
+        return replace(permission, lists=(people, place.values), roles=permission.roles - people)
+    return None
+
+
+def _required(drafts: list[Placed]) -> list[Placed]:
+    """Where a name decides about an argument, a permission must not rest on the argument being left out."""
+    decided: dict[tuple[str, str], set[str]] = {}
+    for placed in drafts:
+        if placed.draft.then is not Mood.PERMIT and placed.draft.rank not in _GUARDS:
+            for tool in placed.draft.tools:
+                decided.setdefault(tool.key, set()).update(key for key in placed.draft.values if key.startswith("arg:"))
+    found = []
+    for placed in drafts:
+        draft = placed.draft
+        if draft.then is Mood.PERMIT and len(draft.tools) == 1:
+            (tool,) = draft.tools
+            missing = {
+                key for key in decided.get(tool.key, ()) if key not in draft.values and key[4:] not in tool.required
+            }
+            if missing:
+                draft = replace(draft, values={**draft.values, **{key: {"maxLength": 100_000} for key in missing}})
+        found.append(Placed(draft, placed.sentence))
+    return found

@@ -1,0 +1,112 @@
+"""Where and with whom: what the names in a clause are, for the arguments of a tool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.annotate.text import lexicon
+from ironcurtain.compiler.english.lexicon import THINGS
+from ironcurtain.compiler.english.surface import Surface, terms_of
+from ironcurtain.model.roles import Category
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ironcurtain.compiler.english.reading import Phrase
+    from ironcurtain.compiler.english.words import Reference
+    from ironcurtain.compiler.setup import Known
+
+_WHOLE_SERVERS: Final = lexicon("database workspace account instance cluster organisation organization server app")
+"""Sorts of things of which a server is often about just one."""
+_SOURCES: Final = lexicon("from out")
+_TARGETS: Final = lexicon("to into onto")
+_KINDS_OF_PEOPLE: Final = lexicon("email address person people contact recipient phone user")
+_KINDS_OF_HOSTS: Final = lexicon("domain host site url website")
+
+
+_NAMING: Final = (Category.PLACE, Category.PARTY, Category.OTHER, Category.CARRIED)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One name of a clause, as what it is."""
+
+    kind: str
+    """`path`, `party`, `host`, `value`."""
+    values: tuple[str, ...]
+    thing: str = ""
+    """Of a value: what sort of thing it names."""
+    end: str = ""
+    """`from` or `to`, where the clause says so."""
+    outside: bool = False
+    text: str = ""
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """What an argument for it may be called."""
+        return terms_of(self.thing) if self.thing else frozenset()
+
+
+def places_of(
+    phrases: Iterable[Phrase], known: Known, things: Mapping[str, str], *, excepted: bool = False
+) -> list[Place]:
+    """All names in some phrases. `things` says what sort of thing a name was elsewhere in the text."""
+    phrases = list(phrases)
+    found: list[Place] = []
+    for number, phrase in enumerate(phrases):
+        end = "from" if phrase.preposition in _SOURCES else "to" if phrase.preposition in _TARGETS else ""
+        for reference in phrase.references:
+            if reference.kind == "list" and not excepted and _is_thing(phrase, phrases[:number]):
+                continue
+            place = _place(reference, phrase, known, things)
+            found.append(replace(place, end=end, outside=phrase.outside, text=reference.text))
+    return found
+
+
+def _is_thing(phrase: Phrase, before: Sequence[Phrase]) -> bool:
+    """Whether a list is itself what is read or changed: `may read my contacts`."""
+    return not phrase.preposition and not phrase.outside and not phrase.head and not before
+
+
+def _place(reference: Reference, phrase: Phrase, known: Known, things: Mapping[str, str]) -> Place:
+    thing = reference.thing or _thing_of(phrase) or things.get(reference.text, "")
+    values, is_name = reference.values, reference.kind == "name" and bool(reference.values)
+    if reference.kind == "list":
+        return _list(reference, known)
+    if reference.kind == "directory" or (is_name and all(value.startswith(("/", "~/")) for value in values)):
+        return Place("path", tuple(known.absolute(value) for value in values))
+    if reference.kind == "address" or (is_name and all("@" in value[1:] for value in values) and thing != "calendar"):
+        return Place("party", values)
+    return Place("host" if reference.kind == "domain" else "value", values, thing)
+
+
+def _list(reference: Reference, known: Known) -> Place:
+    kind = known.lists[reference.text].kind.lower() if reference.text in known.lists else ""
+    values = (f"@{reference.text}",)
+    if kind in _KINDS_OF_HOSTS:
+        return Place("host", values)
+    return Place("party", values) if kind in _KINDS_OF_PEOPLE or not kind else Place("value", values, kind)
+
+
+def _thing_of(phrase: Phrase) -> str:
+    for word in (phrase.head, *reversed(phrase.modifiers)):
+        if word and word not in ("folder", "directory"):
+            return word
+    return ""
+
+
+def leaves_for(tool: Surface, place: Place) -> tuple[str, ...]:
+    """The arguments of a tool that such a name is given in."""
+    if place.thing:
+        return tool.leaves_for(place.terms)
+    return tuple(leaf for leaf, roles in tool.roles.items() if "command" not in roles and roles & tool.of(*_NAMING))
+
+
+def is_whole_server(tool: Surface, place: Place, tools: Iterable[Surface]) -> bool:
+    """Whether the name stands for the server as a whole: its tools have no argument to say which one."""
+    if not place.terms & (_WHOLE_SERVERS | THINGS.get("database", frozenset())):
+        return False
+    same = [each for each in tools if each.server == tool.server]
+    about = any(place.terms & (each.nouns | each.says | each.brand) for each in same)
+    return about and not any(leaves_for(each, place) for each in same)

@@ -1,0 +1,204 @@
+"""What a prohibition comes to, or the wish to be asked: rather too much than too little."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from ironcurtain.compiler.annotate.text import lexicon
+from ironcurtain.compiler.english.conditions import (
+    ALL_PATHS,
+    escaped,
+    forbidden_hosts,
+    mentions,
+    modes_of,
+    named,
+    one_of,
+    path_roles,
+)
+from ironcurtain.compiler.english.cues import Mood
+from ironcurtain.compiler.english.drafts import Draft, Rank
+from ironcurtain.compiler.english.granting import NOT_BY_READING
+from ironcurtain.compiler.english.grounding import Meant, Tools
+from ironcurtain.compiler.english.lexicon import EVERY, FILES, PEOPLE, READ
+from ironcurtain.compiler.english.places import Place, is_whole_server, leaves_for
+from ironcurtain.compiler.english.surface import Surface, terms_of
+from ironcurtain.model.roles import Category
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ironcurtain.compiler.english.clauses import Clause
+
+PROGRAMS: Final = lexicon(
+    """sudo su rm rmdir curl wget ssh scp rsync chmod chown dd mkfs kill killall reboot shutdown apt yum brew pip
+        npm docker git nc netcat bash sh python perl crontab systemctl mount eval exec telnet ftp"""
+)
+_LIMITS: Final = lexicon("count limit max_result max size num top")
+"""What an argument for how many is called."""
+_IN_TIME: Final = lexicon("task session day hour minute week month run")
+_FILE_NAME: Final = re.compile(r".*\w\.[a-z]{1,5}")
+
+
+def everywhere(clause: Clause, meant: Sequence[Meant], then: Mood) -> Iterator[Draft]:
+    """Without a place: the tools that do it, and the roles that it is done through."""
+    effects = clause.effects
+    rank = Rank.ASKED_IN_GENERAL if then is Mood.ASK else Rank.FORBIDDEN
+    if "move" in effects and then is Mood.FORBID:
+        rank = Rank.FORBIDDEN_THERE
+    plain = effects and not effects & NOT_BY_READING and not any(act.words for act in clause.acts)
+    if plain and clause.about_files and "move" not in effects:
+        yield Draft(then, rank, roles=path_roles(effects) | ({"delete-path"} if "update" in effects else set()))
+    yield from with_tools(meant, Draft(then, rank))
+
+
+def with_tools(meant: Iterable[Meant], draft: Draft) -> Iterator[Draft]:
+    """A draft for each tool, in the modes that are meant."""
+    for each in meant:
+        values = {**draft.values, **modes_of(each, permits=False)}
+        yield replace(draft, tools=(each.tool,), values=values)
+
+
+def there(clause: Clause, meant: Sequence[Meant], places: Sequence[Place], then: Mood, tools: Tools) -> Iterator[Draft]:
+    """For some places, people or things."""
+    draft = Draft(then, Rank.FORBIDDEN_THERE if then is Mood.FORBID else Rank.ASKED)
+    for place in places:
+        if place.kind == "path":
+            yield from _paths(clause, meant, place, draft)
+        elif place.kind in ("party", "host"):
+            yield from _people_and_hosts(meant, place, draft)
+        else:
+            if all(_FILE_NAME.fullmatch(value) for value in place.values):  # the name of a file, wherever it is
+                names = "|".join(escaped(value) for value in place.values)
+                for role in sorted(ALL_PATHS):
+                    values = {f"role:{role}": {"matches": rf"(?i)(.*/)?({names})"}}
+                    yield replace(draft, roles=frozenset({role}), values=values)
+            yield from _things(clause, meant, place, draft, tools)
+
+
+def _people_and_hosts(meant: Sequence[Meant], place: Place, draft: Draft) -> Iterator[Draft]:
+    for each in with_tools(meant, draft):
+        (tool,) = each.tools
+        people, hosts = tool.of(Category.PARTY), tool.of(Category.URL)
+        along = tool.of(Category.CARRIED) if draft.then is Mood.ASK else frozenset()
+        if place.kind == "party" and people:
+            yield replace(each, lists=(people, place.values), roles=along)
+        elif place.kind == "host" and (people or hosts):
+            yield replace(each, domains=(people | hosts, forbidden_hosts(place.values)), roles=along)
+
+
+def _paths(clause: Clause, meant: Sequence[Meant], place: Place, draft: Draft) -> Iterator[Draft]:
+    effects = clause.effects
+    roles = path_roles(effects) | ({"delete-path"} if effects & {"create", "update"} else set())
+    runs, sends = "execute" in effects, "send" in effects or any(act.verb == "upload" for act in clause.acts)
+    if effects == EVERY or (clause.about_files and not runs and not sends):
+        for directory in place.values:
+            yield replace(draft, paths=(roles or ALL_PATHS, directory))
+        return
+    for each in meant:
+        tool = each.tool
+        covered = tool.all_roles & (ALL_PATHS if runs else {"read-path"} if sends else roles)
+        along = tool.of(Category.CARRIED, Category.OTHER) if draft.then is Mood.ASK else frozenset()
+        for directory in place.values if covered else ():
+            yield replace(draft, tools=(tool,), paths=(covered, directory), roles=along)
+
+
+def _things(clause: Clause, meant: Sequence[Meant], place: Place, draft: Draft, tools: Tools) -> Iterator[Draft]:
+    """A name of a channel, a table, a bucket: by the arguments for it, and in statements."""
+    forbids = draft.then is Mood.FORBID
+    candidates = list(meant) or [Meant(tool) for tool in tools.all]
+    known = any(leaves_for(m.tool, place) or is_whole_server(m.tool, place, tools.all) for m in candidates)
+    if forbids and not known:
+        candidates = [Meant(tool) for tool in tools.all if tool.effects & clause.effects]
+    blind: list[Meant] = []
+    for each in candidates:
+        whole = is_whole_server(each.tool, place, tools.all)
+        keys = list(_keys(each.tool, place, forbids=forbids, whole=whole))
+        if not keys and not whole:
+            blind.append(each)
+        modes = modes_of(each, permits=False)
+        for key, predicate in keys:
+            yield replace(draft, tools=(each.tool,), values={key: predicate, **modes})
+        if whole:
+            yield replace(draft, tools=(each.tool,), values=modes)
+    if forbids and meant and place.thing:  # it cannot be told which one such a call is about
+        servers = {m.tool.server for m in candidates if leaves_for(m.tool, place)}
+        unseen = [m for m in blind if m.tool.server in servers and m.tool.effects - READ]
+        yield from with_tools(unseen, Draft(Mood.ASK, Rank.ASKED))
+
+
+def _keys(tool: Surface, place: Place, *, forbids: bool, whole: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The conditions that hold for a call about the name."""
+    if not forbids:
+        yield from ((f"arg:{leaf}", one_of(place.values)) for leaf in leaves_for(tool, place))
+        return
+    if tool.statement and not whole:
+        yield f"arg:{tool.statement}", {"matches": mentions(place.values)}
+    leaves = dict.fromkeys((*leaves_for(tool, place), *leaves_for(tool, replace(place, thing=""))))
+    yield from ((f"arg:{leaf}", {"matches": named(place)}) for leaf in leaves if leaf in tool.texts)
+
+
+def closed(
+    clause: Clause, meant: Sequence[Meant], exempt: Sequence[Place], then: Mood, tools: Tools, sandbox: str
+) -> Iterator[Draft]:
+    """All but some: `other channels`, `outside the sandbox`, `anyone not in my contacts`."""
+    effects = clause.effects
+    left = tuple(replace(place, outside=False) for place in exempt)
+    if any(place.kind == "path" for place in exempt) and (effects == EVERY or not effects & {"execute", "send"}):
+        yield from _closed_paths(clause, meant, left, then, sandbox)
+        return
+    others = [p for p in clause.phrases if p.other and p.head]
+    terms = frozenset(term for p in others for term in terms_of(p.head)) - PEOPLE
+    if terms and not any(m.tool.leaves_for(terms) for m in meant):
+        meant = [Meant(tool) for tool in tools.all if tool.effects & effects]
+    if terms and not any(p.is_people for p in others):
+        web = bool(terms & {"page", "web"})
+        meant = [m for m in meant if m.tool.leaves_for(terms) or (web and m.tool.of(Category.URL))]
+    yield from with_tools(meant, Draft(then, Rank.CLOSED, exempt=left))
+
+
+def _closed_paths(
+    clause: Clause, meant: Sequence[Meant], left: tuple[Place, ...], then: Mood, sandbox: str
+) -> Iterator[Draft]:
+    effects = clause.effects
+    asks_outside = then is Mood.ASK and any(sandbox in place.values for place in left)
+    if asks_outside and (effects == EVERY or not clause.about_files):
+        yield Draft(then, Rank.LAST, elsewhere=True)
+        return
+    yield Draft(then, Rank.CLOSED, roles=path_roles(effects) or ALL_PATHS, elsewhere=asks_outside, exempt=left)
+    if effects & {"delete", "create", "update"} and not any(p.things & FILES for p in clause.phrases):
+        homeless = [each for each in meant if not each.tool.of(Category.PATH)]
+        rank = Rank.FORBIDDEN if then is Mood.FORBID else Rank.ASKED_IN_GENERAL
+        yield from with_tools(homeless, Draft(then, rank))
+
+
+def counted(clause: Clause, meant: Sequence[Meant], then: Mood) -> Iterator[Draft]:
+    """`more than 5 people`."""
+    count = clause.count
+    if count is None or count.per in _IN_TIME:
+        return
+    rank, more = Rank.FORBIDDEN_THERE if then is Mood.FORBID else Rank.ASKED, int(count.beyond) + 1
+    for tool in (each.tool for each in meant):
+        values: dict[str, dict[str, Any]] = {}
+        if count.money:
+            amounts = [leaf for leaf, roles in tool.roles.items() if "amount" in roles]
+            values = {f"arg:{leaf}": {"minimum": count.beyond + 0.01} for leaf in amounts}
+        elif count.unit in PEOPLE or count.unit in ("", "email", "message", "mail"):
+            values = {f"role:{role}": {"minItems": more} for role in tool.of(Category.PARTY)}
+        elif terms_of(count.unit) & FILES or count.unit == "attachment":
+            values = {f"role:{role}": {"minItems": more} for role in tool.of(Category.PATH)}
+        else:
+            for leaf in tool.leaves_for(terms_of(count.unit) | _LIMITS):
+                values[f"arg:{leaf}"] = {"minItems": more} if leaf in tool.texts else {"minimum": more}
+        for key, predicate in sorted(values.items()):
+            yield Draft(then, rank, (tool,), values={key: predicate})
+
+
+def programs(words: Iterable[str], then: Mood, tools: Tools) -> Iterator[Draft]:
+    """Programs that must not be run, or not without asking."""
+    pattern = rf"(?i)(.*[^\w-])?({'|'.join(words)})([^\w-].*)?"
+    rank = Rank.FORBIDDEN_THERE if then is Mood.FORBID else Rank.ASKED
+    for tool in tools.all:
+        if "command" in tool.all_roles and not tool.statement:
+            yield Draft(then, rank, (tool,), values={"role:command": {"matches": pattern}})

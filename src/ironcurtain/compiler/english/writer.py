@@ -1,0 +1,267 @@
+"""Writes the rules of a clause, and says what of it could not be understood."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.annotate.text import lexicon
+from ironcurtain.compiler.english import restricting
+from ironcurtain.compiler.english.conditions import with_effects
+from ironcurtain.compiler.english.cues import Mood
+from ironcurtain.compiler.english.drafts import Draft, Rank, Understanding
+from ironcurtain.compiler.english.granting import granted, granted_files
+from ironcurtain.compiler.english.grounding import Grounding, Meant, Tools, ground, is_object, is_strange, left_over
+from ironcurtain.compiler.english.lexicon import ANYTHING, EVERY, READ, THINGS
+from ironcurtain.compiler.english.places import Place, places_of
+from ironcurtain.compiler.english.surface import terms_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ironcurtain.compiler.english.clauses import Clause
+    from ironcurtain.compiler.setup import Known
+
+_IDLE: Final = lexicon(
+    """be is are was were been am i it they we to the a an of that which already have has had do does not my any
+        all there"""
+)
+_SENT: Final = lexicon("gone went out outgoing")
+
+
+class Writer:
+    """Writes the rules of clauses, for the tools at hand."""
+
+    def __init__(self, tools: Tools, known: Known, things: Mapping[str, str]) -> None:
+        self._tools = tools
+        self._known = known
+        self._things = dict(things)
+        self._topic: frozenset[str] = frozenset()
+
+    def understand(self, clause: Clause, scope: frozenset[str], sentence: str, topic: frozenset[str]) -> Understanding:
+        """One clause. `scope` are the servers of its heading, `topic` those that were spoken of just before."""
+        found = Understanding(clause, clause.mood)
+        if clause.mood is None:
+            return found
+        grounding = ground(clause, self._tools, scope)
+        if not scope and topic and _is_vague(clause) and (narrow := ground(clause, self._tools, topic)).meant:
+            grounding = narrow
+        self._topic = scope or topic
+        found.servers = frozenset(each.tool.server for each in grounding.meant)
+        places, doubts = self._places(clause, grounding)
+        for place in (place for place in places if not place.values):
+            found.notes.append(f"nothing in the set-up is called {place.text!r}")
+            doubts.append(place.text)
+        places = [place for place in places if place.values]
+        if clause.mood is Mood.OBLIGE:
+            self._oblige(found, grounding, places)
+        elif clause.mood is Mood.PERMIT:
+            self._permit(found, grounding, places, doubts)
+        else:
+            self._restrict(found, grounding, places, doubts, sentence)
+        return found
+
+    # --- Names, and what is left over. ---
+
+    def _places(self, clause: Clause, grounding: Grounding) -> tuple[list[Place], list[str]]:
+        """The names in a clause, and the words that we cannot check."""
+        named = places_of(clause.phrases, self._known, self._things)
+        places = [self._sorted(p, clause) for p in named if not self._tools.servers_called([p.text.lower()])]
+        unlisted = dict(self._unlisted(clause, grounding))
+        spent = frozenset(word for words in unlisted.values() for word in words)
+        doubts = [word for word in left_over(clause, grounding.meant) if word not in spent]
+        spoken = frozenset(word for each in grounding.meant for word in each.tool.says)
+        said = [word.lower() for word in clause.said if word.lower() not in _IDLE]
+        if "sent" in spoken:
+            said = [word for word in said if word not in _SENT]
+        if not all(word in spoken or word.rstrip("s") in spoken for word in said):
+            doubts.append(" ".join(clause.said))
+        if clause.condition:
+            doubts.append(" ".join(clause.condition))
+        return [*places, *unlisted], doubts
+
+    def _sorted(self, place: Place, clause: Clause) -> Place:
+        """A name, with the sort of thing that the clause is about: `table definitions, except for hr.salaries`."""
+        if place.kind != "value" or place.thing:
+            return place
+        for word in (word for p in clause.phrases if not p.references for word in (*p.modifiers, p.head)):
+            if word in THINGS and any(tool.leaves_for(terms_of(word)) for tool in self._tools.all):
+                self._things[place.text] = word
+                return replace(place, thing=word)
+        return place
+
+    def _unlisted(self, clause: Clause, grounding: Grounding) -> Iterator[tuple[Place, tuple[str, ...]]]:
+        """Names that the set-up does not have: `the staging namespace`, `the decks Biochem and Statistics`."""
+        tools = [each.tool for each in grounding.meant] or list(self._tools.all)
+        thing = ""
+        for phrase in clause.phrases:
+            words = [word for word in (*phrase.modifiers, phrase.head) if word]
+            sorts = [word for word in words if any(tool.leaves_for(terms_of(word)) for tool in tools)]
+            strange = tuple(word for word in words if is_strange(word, tools))
+            thing = "" if phrase.references else sorts[-1] if sorts else thing
+            whole = len(strange) + len(sorts) == len(words) == len(phrase.written)
+            if thing and strange and whole and (sorts or phrase.preposition):
+                name = " ".join(w for w, word in zip(phrase.written, words, strict=True) if word in strange)
+                yield Place("value", (name,), thing, outside=phrase.outside, text=name), strange
+
+    # --- Permission. ---
+
+    def _permit(
+        self, found: Understanding, grounding: Grounding, places: Sequence[Place], doubts: Sequence[str]
+    ) -> None:
+        clause, inside = found.clause, [place for place in places if not place.outside]
+        doubts = [*doubts, *(f"not {place.text}" for place in places if place.outside)]
+        if grounding.unknown and all(act.verb == "touch" for act in clause.acts):
+            found.ungrounded = True
+            found.notes.append(f"no word in it says what may be done to {', '.join(grounding.unknown)}")
+            return
+        counted = list(restricting.counted(clause, grounding.meant, Mood.FORBID))
+        if clause.count is not None and not counted:
+            doubts.append(f"up to {clause.count.beyond:g} {clause.count.unit}".strip())
+        if doubts:
+            found.notes.append(f"cannot check {_quoted(doubts)}, so it asks")
+            found.mood = Mood.ASK
+        then = found.mood or Mood.ASK
+        drafts = list(granted_files(clause, inside, then, self._tools))
+        if not drafts:
+            drafts = [d for each in grounding.meant for d in granted(clause, each, inside, then, self._tools)]
+        if not drafts:
+            found.ungrounded = True
+            found.notes.append("no tool at hand can be held to it" if grounding.meant else "no tool at hand does this")
+            return
+        if grounding.unknown:
+            found.notes.append(f"no tool at hand deals with {', '.join(grounding.unknown)}")
+        found.drafts += [*drafts, *counted, *self._excepted(clause, grounding)]
+        if clause.only and inside:
+            found.drafts += self._closed(clause, grounding, inside, Mood.FORBID)
+
+    def _excepted(self, clause: Clause, grounding: Grounding) -> Iterator[Draft]:
+        """What a permission leaves out."""
+        places = [self._sorted(replace(place, outside=False), clause) for place in self._exceptions(clause)]
+        inner = replace(clause, mood=Mood.FORBID, exceptions=())
+        yield from restricting.there(inner, grounding.meant, places, Mood.FORBID, self._tools)
+
+    def _exceptions(self, clause: Clause) -> list[Place]:
+        return places_of(clause.exceptions, self._known, self._things, excepted=True)
+
+    def _closed(self, clause: Clause, grounding: Grounding, exempt: Sequence[Place], then: Mood) -> Iterator[Draft]:
+        return restricting.closed(clause, grounding.meant, exempt, then, self._tools, self._known.sandbox)
+
+    def _oblige(self, found: Understanding, grounding: Grounding, places: Sequence[Place]) -> None:
+        """`Commands have to be run in Reports`: not elsewhere; but nobody said that they may be run."""
+        if places and not any(place.outside for place in places):
+            found.drafts += self._closed(found.clause, grounding, places, Mood.FORBID)
+        if not found.drafts:
+            found.notes.append("says how something is to be done, which no rule can see to")
+
+    # --- Prohibition and approval. ---
+
+    def _restrict(
+        self, found: Understanding, grounding: Grounding, places: Sequence[Place], doubts: list[str], sentence: str
+    ) -> None:
+        clause, then = found.clause, found.clause.mood or Mood.FORBID
+        unknown = [word for word in grounding.unknown if word not in restricting.PROGRAMS]
+        if run := [word for word in grounding.unknown if word in restricting.PROGRAMS]:
+            found.drafts += restricting.programs(run, then, self._tools)
+            if not unknown and not grounding.meant and not places:
+                return
+        if unknown and not grounding.meant:
+            doubts = [*doubts, *unknown]
+            known = tuple(p for p in clause.phrases if p.head not in unknown or p.references)
+            grounding = ground(replace(clause, phrases=known), self._tools, frozenset())
+            found.ungrounded = True
+        elif unknown and _is_about_content(clause, unknown):
+            doubts = [*doubts, *unknown]
+        elif unknown:
+            found.notes.append(f"no tool at hand deals with {', '.join(unknown)}")
+        if clause.count is not None:
+            counted = list(restricting.counted(clause, grounding.meant, then))
+            found.drafts += counted
+            if counted:
+                return
+            doubts = [*doubts, f"more than {clause.count.beyond:g} {clause.count.unit}".strip()]
+        if doubts and (clause.said or not clause.read_only):
+            self._assess(found, grounding, places, doubts, sentence)
+        else:
+            self._forbid(found, grounding, places, then)
+        if not found.drafts:
+            found.notes.append("no tool at hand does this")
+
+    def _assess(
+        self, found: Understanding, grounding: Grounding, places: Sequence[Place], doubts: Sequence[str], sentence: str
+    ) -> None:
+        """What cannot be checked is asked, wherever it might be."""
+        clause, meant = found.clause, grounding.meant
+        found.notes.append(f"cannot check {_quoted(doubts)}, so it asks where that might be")
+        if all(act.effects and act.effects != EVERY for act in clause.acts):
+            if not meant:  # we know the verb, and no tool does it
+                found.ungrounded = False
+                return
+        elif clause.said and not places:
+            meant = [each for each in meant if each.tool.effects - READ]
+        if not meant or found.ungrounded:
+            tools = [tool for tool in self._tools.all if tool.effects - READ or tool.server in self._topic]
+            meant = [Meant(tool) for tool in tools]
+        drafts = restricting.with_tools(meant, Draft(Mood.ASK, Rank.ASKED))
+        if places:
+            drafts = restricting.there(clause, meant, places, Mood.ASK, self._tools)
+        found.drafts += [replace(draft, question=sentence) for draft in drafts]
+
+    def _forbid(self, found: Understanding, grounding: Grounding, places: Sequence[Place], then: Mood) -> None:
+        clause = found.clause
+        if clause.read_only:
+            acts = tuple(replace(act, effects=EVERY - READ, words=frozenset()) for act in clause.acts)
+            clause = replace(clause, acts=acts)
+            grounding = ground(clause, self._tools, frozenset())
+        exceptions = self._exceptions(clause)
+        outside = [place for place in places if place.outside]
+        others = any(phrase.other for phrase in clause.phrases)
+        if exceptions and clause.grants:
+            found.drafts += self._granted_by(clause, exceptions)
+        if others or outside or exceptions:
+            found.drafts += self._closed(clause, grounding, [*outside, *exceptions], then)
+            places = [] if others or exceptions else [place for place in places if not place.outside]
+        elif not places:
+            found.drafts += restricting.everywhere(clause, grounding.meant, then)
+        found.drafts += restricting.there(clause, grounding.meant, places, then, self._tools)
+        if clause.only and places:
+            found.drafts += self._closed(clause, grounding, places, Mood.FORBID)
+
+    def _granted_by(self, clause: Clause, exceptions: Sequence[Place]) -> list[Draft]:
+        """`Never delete anything except in Temp` lets it delete in Temp."""
+        objects = (p for p in clause.phrases if not p.references)
+        permitted = replace(clause, mood=Mood.PERMIT, exceptions=(), phrases=(*objects, *clause.exceptions))
+        allowed = Understanding(permitted, Mood.PERMIT)
+        inside = [replace(place, outside=False) for place in exceptions]
+        self._permit(allowed, ground(permitted, self._tools, frozenset()), inside, [])
+        return allowed.drafts
+
+
+def guards_of(drafts: Iterable[Draft]) -> Iterator[Draft]:
+    """What a permission to read by statements must never let through: writing to files, functions with effects."""
+    tools = dict.fromkeys(
+        tool
+        for draft in drafts
+        for tool in draft.tools
+        if draft.then is Mood.PERMIT and tool.statement and f"arg:{tool.statement}" in draft.values
+    )
+    for tool in tools:
+        values = {f"arg:{tool.statement}": {"matches": with_effects()}}
+        yield Draft(Mood.FORBID, Rank.FORBIDDEN, (tool,), values=values)
+
+
+def _quoted(words: Iterable[str]) -> str:
+    return ", ".join(f'"{word}"' for word in words)
+
+
+def _is_vague(clause: Clause) -> bool:
+    """Whether it says `it` or `anything` of what was spoken of, and means no more than that."""
+    if clause.mood is Mood.PERMIT or clause.emphatic or clause.said or clause.count is not None:
+        return False
+    return all((p.head in ANYTHING or not p.head or p.pronoun) and not p.references for p in clause.phrases)
+
+
+def _is_about_content(clause: Clause, unknown: Sequence[str]) -> bool:
+    """`Whatever you write, no customer should be recognisable`: what is unknown is in it, and not another object."""
+    heads = [p.head for p in clause.phrases if is_object(p)]
+    return any(head in ANYTHING for head in heads) and all(head in ANYTHING or head in unknown for head in heads)

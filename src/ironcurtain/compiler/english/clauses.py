@@ -63,6 +63,8 @@ _GRANTING: Final = lexicon("with except save anywhere anyone anything everything
 _EXCEPTING: Final = lexicon(
     "with except other apart aside excluding save not besides anywhere anyone anything everything nothing"
 )
+_STATEMENTS: Final = lexicon("select insert update delete drop truncate")
+_ITS: Final = re.compile(r"\b(?:its|their)\b", re.IGNORECASE)
 _JOINING: Final = _STRONG | _WEAK
 _EXPLAINS: Final = re.compile(r"(?:, )?(?:that|which|this) means\b|(?:, )?meaning\b")
 _LIGHT: Final = lexicon(
@@ -123,9 +125,37 @@ class _Draft:
 def clauses_of(words: Sequence[Word], lead: Mood | None, before: Sequence[Clause]) -> list[Clause]:
     """The clauses of one sentence. `lead` is the mood of what it stands under, `before` what was said before it."""
     found: list[Clause] = []
+    label = _label(words)
+    about = [p for p in read(words[:label], []).phrases if p.references] if label else []
     for draft in _drafts(list(words), led=lead is not None):
-        found += _clauses(draft, lead, [*before, *found])
+        for said in _clauses(draft, lead, [*before, *found]):
+            clause = _in_the_same_place(said, found[-1]) if found else said
+            named = any(p.references for p in clause.phrases)  # `Exports: read the files, write nothing`
+            found.append(clause if named else replace(clause, phrases=(*clause.phrases, *about)))
     return found
+
+
+def _in_the_same_place(clause: Clause, last: Clause) -> Clause:
+    """`It may read Projects, but never change anything`: there, if it does not say more."""
+    named = tuple(p for p in last.phrases if p.references)
+    on_disk = bool(named) and all(r.kind == "directory" for p in named for r in p.references)
+    if (
+        clause.mood is Mood.PERMIT
+        and named
+        and not any(p.references for p in clause.phrases)
+        and _ITS.search(clause.text)
+    ):
+        return replace(clause, phrases=(*clause.phrases, *named))  # `and make links for its files`
+    vague = all(p.head in ANYTHING and not p.references for p in clause.phrases)
+    plain = bool(clause.acts) and clause.effects <= {"read", "create", "update", "delete", "move"}
+    if clause.mood is not Mood.FORBID or clause.emphatic or clause.said or not (on_disk and vague and plain):
+        return clause
+    return replace(clause, phrases=(*clause.phrases, *named))
+
+
+def _label(words: Sequence[Word]) -> int:
+    """How many words a sentence begins with to say what it is about: `Exports:`."""
+    return next((i + 1 for i, word in enumerate(words[:6]) if word.text in (":", "-") and i), 0)
 
 
 # --- Where one clause ends and the next begins. ---
@@ -133,7 +163,7 @@ def clauses_of(words: Sequence[Word], lead: Mood | None, before: Sequence[Clause
 
 def _drafts(words: list[Word], *, led: bool) -> Iterator[_Draft]:
     cues = cues_in(words)
-    start = next((i + 1 for i, w in enumerate(words[:6]) if w.text in (":", "-")), 0)  # behind `Exports:`
+    start = _label(words)
     if (
         not led
         and start < len(words)
@@ -151,7 +181,8 @@ def _drafts(words: list[Word], *, led: bool) -> Iterator[_Draft]:
             index < cue.start <= index + 4 and cue.name in _DECISIVE and _is_subject(words[index + 1 : cue.start])
             for cue in cues
         )
-        if not _cued(cues, cuts[-1], index) and word.text != "which" and not starts_anew:
+        verbs = any(w.text in _FINITE or w.text in ACTS for w in words[cuts[-1] : index])
+        if not _cued(cues, cuts[-1], index) and word.text != "which" and not (starts_anew and verbs):
             continue
         if word.text in _STRONG:
             if word.text == "which" or _has_content(words, range(index + 1, len(words)), inside):
@@ -252,17 +283,17 @@ def _stands(words: Sequence[Word], index: int, opening: tuple[str, ...]) -> bool
 def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iterator[Clause]:
     reading = read(draft.words, draft.cues)
     mood = _mood(draft, reading, lead, before)
-    asides = _Asides.of(draft, mood, acts=any(acts for acts, _ in reading.groups))
+    asides = _Asides.of(draft, mood, said=any(acts or phrases for acts, phrases in reading.groups))
     readings = asides.readings or [reading]
     groups = [(acts, [*phrases, *asides.phrases]) for each in readings for acts, phrases in each.groups]
     if mood is not Mood.FORBID:
-        groups = _in_one_place(groups)
+        groups = _in_one_place([(acts, _pairs(phrases, before)) for acts, phrases in groups])
     earlier = list(before)
     for verbs, spoken in groups:
         acts, phrases, inherited = _completed(draft, verbs, spoken, mood, before)
         if reading.count is not None and not any(act.effects for act in acts) and (mail := _mail_in(draft.words)):
             acts, phrases = (replace(ACTS["send"][0], thing=mail),), [p for p in phrases if not p.is_people]
-        phrases = _resolved(phrases, earlier)
+        phrases = _apposed(_resolved(phrases, earlier))
         if not acts and mood is not None and (phrases or asides.exceptions):
             acts = (Act("touch", frozenset({"read"}) if mood is Mood.PERMIT else EVERY),)
         clause = Clause(
@@ -272,7 +303,7 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
             exceptions=tuple(_resolved(asides.exceptions, earlier)),
             condition=tuple(asides.condition),
             count=reading.count,
-            only=_only(draft),
+            only=_only(draft) and not any(cue.name == "readonly" for cue in draft.cues),
             read_only=any(cue.name == "readonly" for cue in draft.cues),
             emphatic=EMPHATIC.search(Line(draft.words).text) is not None,
             said=reading.said,
@@ -312,7 +343,8 @@ def _completed(
         return acts, phrases, False
     if draft.opening == "which":
         return acts, [*[p for p in (*last.phrases, *last.exceptions) if p.references or p.head][-1:], *phrases], False
-    if not _elliptical(phrases, mood, alone=draft.opening not in _JOINING):
+    goes_on = draft.opening in _JOINING or (draft.words and draft.words[0].written[:1].islower())
+    if not _elliptical(phrases, mood, alone=not goes_on):
         return acts, phrases, False
     if not any(p.head and not p.is_people and not p.preposition for p in phrases):
         phrases = [*(p for p in last.phrases if not p.preposition and not p.references), *phrases]
@@ -346,12 +378,12 @@ class _Asides:
     """What is done, where only the condition says so: `if an event has to be changed, ask me`."""
 
     @classmethod
-    def of(cls, draft: _Draft, mood: Mood | None, *, acts: bool) -> _Asides:
+    def of(cls, draft: _Draft, mood: Mood | None, *, said: bool) -> _Asides:
         found = cls()
         for opening, words in draft.asides:
             inner = read(words, [])
             about = [p for p in inner.phrases if p.references or p.other]
-            if not acts and mood is Mood.ASK and any(done for done, _ in inner.groups):
+            if not said and mood is Mood.ASK and any(done for done, _ in inner.groups):
                 found.readings.append(inner)
             elif about and opening in _EXCEPTING:
                 found.exceptions += about
@@ -365,11 +397,16 @@ class _Asides:
 
 def _acts(verbs: tuple[Act, ...], phrases: list[Phrase], mood: Mood | None) -> tuple[tuple[Act, ...], list[Phrase]]:
     """What is done, also where a noun says it: `purchases`, `make purchases`, `no emails to strangers`."""
-    named = [p for p in phrases if p.head in ACTS and p.head not in THINGS and not p.preposition and not p.references]
+    plain = [p for p in phrases if not p.preposition and not p.references and p.head not in THINGS]
+    named = [p for p in plain if p.head in ACTS and ACTS[p.head][1] == "base"]
     if named and all(act.verb in _LIGHT for act in verbs):  # `inserts and updates are never to be run`
         return tuple(ACTS[p.head][0] for p in named), [p for p in phrases if p not in named]
     if not verbs:
         acts = tuple(_named_acts(phrases, mood))
+        phrases = [
+            replace(p, head="query", modifiers=(p.head,)) if p.head in _STATEMENTS and not p.preposition else p
+            for p in phrases
+        ]
         spent = [p for p in phrases if p.head in NOUNS_OF_ACTS and p.head not in THINGS and not p.references]
         return acts, [p for p in phrases if p not in spent] if acts else phrases
     if any("link" in p.things and not p.preposition for p in phrases) and any(act.verb in _LIGHT for act in verbs):
@@ -391,6 +428,9 @@ def _mail_in(words: Sequence[Word]) -> str:
 
 
 def _named_acts(phrases: Sequence[Phrase], mood: Mood | None) -> Iterator[Act]:
+    if mood is Mood.PERMIT and any(p.is_new for p in phrases):
+        yield ACTS["create"][0]  # `new cards are fine`
+        return
     found = dict.fromkeys(NOUNS_OF_ACTS[p.head] for p in phrases if p.head in NOUNS_OF_ACTS and not p.preposition)
     if found:
         yield from found
@@ -400,7 +440,7 @@ def _named_acts(phrases: Sequence[Phrase], mood: Mood | None) -> Iterator[Act]:
     to_people = any(p.preposition in ("to", "with") for p in phrases)
     if mail and (to_people or mood is not Mood.PERMIT):
         yield replace(ACTS["send"][0], thing=mail)
-    elif any(p.things & {"command", "query"} for p in subjects):
+    elif any(p.things & {"command", "query"} or p.head in _STATEMENTS for p in subjects):
         yield ACTS["run"][0]
     elif any("page" in p.things for p in phrases) and mood is Mood.PERMIT:
         yield ACTS["fetch"][0]
@@ -440,6 +480,19 @@ def _resolved(phrases: Sequence[Phrase], before: Sequence[Clause]) -> list[Phras
     return found
 
 
+def _apposed(phrases: list[Phrase]) -> list[Phrase]:
+    """`my other base, Bookkeeping`: the one that is named, and not all others."""
+    if not any(p.references and not p.preposition for p in phrases):
+        return phrases
+    return [replace(p, other=False) if p.other and p.head and not p.preposition else p for p in phrases]
+
+
+def _pairs(phrases: Sequence[Phrase], before: Sequence[Clause]) -> list[Phrase]:
+    """`in both`: the two that were named."""
+    pair = next((group for group in _groups(before) if len(group) == 2), ())
+    return [replace(p, references=pair) if p.number == 2 and not p.head and not p.references else p for p in phrases]
+
+
 def _referred(phrase: Phrase, here: Sequence[Phrase], before: Sequence[Clause]) -> Phrase:
     places = (
         phrase.preposition in ("in", "on", "from", "to", "into", "at", "within", "inside") or phrase.pronoun == "there"
@@ -449,8 +502,14 @@ def _referred(phrase: Phrase, here: Sequence[Phrase], before: Sequence[Clause]) 
         references = next((group for group in groups if group), ())
         return replace(phrase, references=references, pronoun="" if references else phrase.pronoun)
     if phrase.pronoun and not phrase.head and not phrase.references:
-        earlier = [*reversed(here), *(p for clause in reversed(before) for p in clause.phrases)]
-        noun = next((p for p in earlier if p.head and p.head not in ANYTHING and not p.is_people), None)
+        earlier = [*reversed(here), *(p for clause in reversed(before) for p in reversed(clause.phrases))]
+        meant = next(
+            (p for p in earlier if p.references or (p.head and p.head not in ANYTHING and not p.is_people)), None
+        )
+        if meant is not None and meant.references and phrase.pronoun in ("it", "them", "that", "this"):
+            return replace(phrase, references=meant.references, preposition="in", pronoun="")
+        nouns = [p for p in earlier if p.head and p.head not in ANYTHING and not p.is_people]
+        noun = next((p for p in nouns if not p.preposition), nouns[0] if nouns else None)
         return replace(phrase, head=noun.head, modifiers=noun.modifiers, pronoun="") if noun else phrase
     if phrase.pronoun in ("that", "this", "these", "those") and phrase.head and not phrase.references:
         groups = [tuple(r for p in here for r in p.references), *_groups(before)]
@@ -461,9 +520,6 @@ def _referred(phrase: Phrase, here: Sequence[Phrase], before: Sequence[Clause]) 
             )
             if same:
                 return replace(phrase, references=same, pronoun="")
-    if phrase.number == 2 and not phrase.head and not phrase.references:  # `in both`
-        pair = next((group for group in _groups(before) if len(group) == 2), ())
-        return replace(phrase, references=pair)
     if (phrase.number > 1 or phrase.pronoun in ("these", "those")) and phrase.things and not phrase.references:
         for group in _groups(before):
             same = tuple(
@@ -477,4 +533,4 @@ def _referred(phrase: Phrase, here: Sequence[Phrase], before: Sequence[Clause]) 
 def _groups(before: Sequence[Clause]) -> Iterator[tuple[Reference, ...]]:
     """What was named together, the latest first."""
     for clause in reversed(before):
-        yield tuple(r for p in clause.phrases for r in p.references)
+        yield tuple(dict.fromkeys(r for p in clause.phrases for r in p.references))

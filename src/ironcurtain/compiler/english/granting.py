@@ -211,7 +211,8 @@ def _endings(tool: Surface, kinds: list[str], roles: frozenset[str]) -> dict[str
 def _file_roles(clause: Clause, tool: Surface, place: Place) -> frozenset[str]:
     """The path roles of a tool that a clause about files permits, given what else the tool does."""
     effects, roles = clause.effects, frozenset[str]()
-    if "read" in effects and "delete" not in tool.effects:
+    uploads = not tool.effects & READ and "write-path" not in tool.all_roles  # reading is not sending
+    if "read" in effects and "delete" not in tool.effects and not uploads:
         roles |= {"read-path"}
     either = tool.effects - READ == WRITE and effects & WRITE
     if effects & WRITE and (tool.effects <= effects | READ or either) and "delete-path" not in tool.all_roles:

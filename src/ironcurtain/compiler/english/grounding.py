@@ -46,7 +46,7 @@ _EVERYWHERE: Final = lexicon(
 )
 _VAGUE: Final = lexicon("data item entry page object history record information thing content")
 """Words of headings that speak of no server."""
-_WRITING: Final = lexicon("write draft compose put")
+_WRITING: Final = lexicon("write draft compose put go")
 SQL: Final = {
     "read": ("select", "show", "describe", "explain"),
     "create": ("insert", "create"),
@@ -73,6 +73,8 @@ class Grounding:
     meant: list[Meant] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
     """Words that nothing answers to."""
+    called: frozenset[str] = frozenset()
+    """Servers that are named."""
 
 
 class Tools:
@@ -109,10 +111,10 @@ class Tools:
 
 def ground(clause: Clause, tools: Tools, scope: frozenset[str]) -> Grounding:
     """The tools that a clause speaks of. `scope` are the servers it is about, if that is known."""
-    found = Grounding()
     words = [word for p in clause.phrases for word in (*p.modifiers, p.head) if word]
     names = [r.text.lower() for p in clause.phrases for r in p.references if r.kind in ("literal", "name")]
     called = tools.servers_called([*words, *names])
+    found = Grounding(called=called)
     candidates = [tool for tool in tools.all if tool.server in (called or scope or tools.servers)]
     sends = bool(clause.effects & {"send", "share"}) and clause.effects != EVERY
     objects = [p for p in clause.phrases if is_object(p) and not (sends and p.is_people)]
@@ -243,7 +245,7 @@ def _meant(tool: Surface, asked: _Asked) -> Meant | None:
         return Meant(tool) if sends or (tool.attaches and not asked.permits) else None
     if asked.terms and not _speaks_of(tool, asked):
         return None
-    if tool.statement and tool.effects <= {"execute", "read"}:
+    if tool.statement and tool.effects <= {"execute", "read"} and not act.words:
         return _by_statement(tool, asked)
     if tool.modes:
         modes = tuple(mode for mode, does in tool.modes.items() if _does(tool, does, asked))
@@ -291,12 +293,13 @@ def _may(tool: Surface, does: frozenset[str], asked: _Asked, *, sending: bool) -
         spoken = tool.words | (tool.says if "share" in effects else frozenset())
         alike = (("move", WRITE | {"move"}), ("send", WRITE | {"send"}))  # moving is changing, reacting is adding
         fits = any(effect in effects and does <= other for effect, other in alike)
-        return bool(words & spoken) and (fits or (bool(does & effects) and does - effects <= WRITE | READ))
+        beside = READ | (WRITE if effects & WRITE else frozenset())
+        return bool(words & spoken) and (fits or (bool(does & effects) and does - effects <= beside))
     if tool.words & _PARTICULAR:
         return False
     either = does == WRITE and effects & WRITE
-    beside = does <= effects | READ and does & effects
-    return bool(sending or does <= effects or either or beside)
+    reads_too = does <= effects | READ and does & effects
+    return bool(sending or does <= effects or either or reads_too)
 
 
 def _by_statement(tool: Surface, asked: _Asked) -> Meant | None:
@@ -316,10 +319,11 @@ def _by_statement(tool: Surface, asked: _Asked) -> Meant | None:
 # --- What is left over. ---
 
 
-def left_over(clause: Clause, meant: Sequence[Meant]) -> list[str]:
+def left_over(clause: Clause, meant: Sequence[Meant], tools_at_hand: Tools) -> list[str]:
     """Words that narrow what is named, and that no tool at hand answers to."""
     tools = [each.tool for each in meant]
-    spoken = frozenset(word for tool in tools for word in tool.words | tool.nouns | tool.says | tool.brand)
+    brands = frozenset(word for tool in tools_at_hand.all for word in tool.brand)
+    spoken = brands | frozenset(word for tool in tools for word in tool.words | tool.nouns | tool.says | tool.brand)
     placed = any(tool.of(Category.PLACE) for tool in tools)
     found: dict[str, None] = {}
     for phrase in clause.phrases:

@@ -75,27 +75,24 @@ def _meets(permission: Draft, rule: Draft) -> bool:
 
 def _is_within(permission: Draft, rule: Draft) -> bool:
     """Whether a permission reaches no further than what the rule leaves alone."""
-    for place in rule.exempt:
-        match place.kind:
-            case "path" if permission.paths:
-                if any(
-                    permission.paths[1] == value or permission.paths[1].startswith(f"{value}/")
-                    for value in place.values
-                ):
-                    return True
-            case "party" if permission.lists:
-                if set(permission.lists[1]) <= set(place.values):
-                    return True
-            case "host" if permission.domains:
-                if set(permission.domains[1]) <= set(place.values):
-                    return True
-            case "value":
-                values = [p.get("in") for p in permission.values.values()]
-                if any(found is not None and set(found) <= set(place.values) for found in values):
-                    return True
-            case _:
-                pass
-    return False
+    left = {
+        kind: frozenset(_bare(value) for place in rule.exempt if place.kind == kind for value in place.values)
+        for kind in ("path", "party", "host", "value")
+    }
+    if left["path"] and permission.paths:
+        within = permission.paths[1]
+        return any(within == value or within.startswith(f"{value}/") for value in left["path"])
+    if left["party"] and permission.lists:
+        return set(permission.lists[1]) <= left["party"]
+    if left["host"] and permission.domains:
+        return {_bare(name) for name in permission.domains[1]} <= left["host"]
+    named = [set(predicate["in"]) for predicate in permission.values.values() if "in" in predicate]
+    parts = left["value"] | frozenset(part for value in left["value"] for part in value.split("/"))
+    return bool(left["value"]) and any(values <= parts for values in named)
+
+
+def _bare(name: str) -> str:
+    return name.removeprefix("*.").removeprefix("www.")
 
 
 def _cut(permission: Draft, place: Place) -> Draft | None:
@@ -126,9 +123,8 @@ def _required(drafts: list[Placed]) -> list[Placed]:
         draft = placed.draft
         if draft.then is Mood.PERMIT and len(draft.tools) == 1:
             (tool,) = draft.tools
-            missing = {
-                key for key in decided.get(tool.key, ()) if key not in draft.values and key[4:] not in tool.required
-            }
+            optional = {f"arg:{leaf}" for leaf in tool.texts - tool.required}
+            missing = (decided.get(tool.key, set()) & optional) - set(draft.values)
             if missing:
                 draft = replace(draft, values={**draft.values, **{key: {"maxLength": 100_000} for key in missing}})
         found.append(Placed(draft, placed.sentence))

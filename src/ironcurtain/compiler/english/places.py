@@ -25,7 +25,7 @@ _KINDS_OF_PEOPLE: Final = lexicon("email address person people contact recipient
 _KINDS_OF_HOSTS: Final = lexicon("domain host site url website")
 
 
-_NAMING: Final = (Category.PLACE, Category.PARTY, Category.OTHER, Category.CARRIED)
+_NAMING: Final = (Category.PLACE, Category.PARTY, Category.OTHER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,8 @@ class Place:
     """`from` or `to`, where the clause says so."""
     outside: bool = False
     text: str = ""
+    guessed: bool = False
+    """The sort of thing is what the clause is about, and may be another."""
 
     @property
     def terms(self) -> frozenset[str]:
@@ -100,7 +102,8 @@ def leaves_for(tool: Surface, place: Place) -> tuple[str, ...]:
     """The arguments of a tool that such a name is given in."""
     if place.thing:
         return tool.leaves_for(place.terms)
-    return tuple(leaf for leaf, roles in tool.roles.items() if "command" not in roles and roles & tool.of(*_NAMING))
+    naming = tool.of(*_NAMING) - {"command"} | {"identifier"}
+    return tuple(leaf for leaf, roles in tool.roles.items() if roles & naming)
 
 
 def is_whole_server(tool: Surface, place: Place, tools: Iterable[Surface]) -> bool:

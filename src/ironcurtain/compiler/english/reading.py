@@ -37,6 +37,9 @@ _ABOUT_MANNER: Final = lexicon("publicly privately anonymously externally intern
 _OUTSIDE: Final = lexicon("outside beyond")
 OTHER: Final = lexicon("other others else elsewhere another rest remaining different")
 _PRONOUNS: Final = lexicon("it them they ones one those these this that there")
+_PARTS: Final = lexicon(
+    "all any both each every one some none most part parts rest content contents copy copies kind kinds sort sorts lot"
+)
 _WHOLE: Final = lexicon("all any every each everything anything everyone anyone whole entire whatever")
 _MODALS: Final = lexicon("may can could might must should shall")
 _VERB_FOLLOWS: Final = lexicon(
@@ -63,6 +66,7 @@ class Phrase:
     """`the two channels`."""
     written: tuple[str, ...] = ()
     """The modifiers and the head as they stand."""
+    is_new: bool = False
 
     @property
     def things(self) -> frozenset[str]:
@@ -186,12 +190,14 @@ class _Reader:
             before = self._preposition
             self._close()
             self._preposition = before or (self._carried if word.text in _CONJUNCTIONS else "")
+        elif word.text == "of" and self._run and all(w.text in _PARTS or w.text in _DETERMINERS for w in self._run):
+            self._run = []  # `all of my calendars`, `the contents of Reports`
         elif word.text in PREPOSITIONS:
             self._close()
             self._preposition = word.text
         elif word.text in ("not", "no", "never"):
             self._close()
-            self._negated = True
+            self._negated = bool(self._acts or self._phrases)  # at the beginning it is the mood
         elif not _is_manner(word):
             self._run.append(word)
 
@@ -404,6 +410,7 @@ def _phrase(words: list[Word], preposition: str, *, negated: bool) -> Phrase | N
         other=any(w.text in OTHER for w in plain),
         whole=any(w.text in _WHOLE for w in plain),
         pronoun=pronoun,
+        is_new=any(w.text == "new" for w in plain) and not preposition,
         written=tuple(w.written for w in content if w.text not in ANYTHING),
         number=next(
             (int(w.number) for w in plain if w.number is not None), 2 if any(w.text == "both" for w in plain) else 0

@@ -15,6 +15,7 @@ from ironcurtain.compiler.english.conditions import (
     modes_of,
     named,
     one_of,
+    owner_and_name,
     path_roles,
 )
 from ironcurtain.compiler.english.cues import Mood
@@ -122,7 +123,7 @@ def _things(clause: Clause, meant: Sequence[Meant], place: Place, draft: Draft, 
             yield replace(draft, tools=(each.tool,), values={key: predicate, **modes})
         if whole:
             yield replace(draft, tools=(each.tool,), values=modes)
-    if forbids and meant and place.thing:  # it cannot be told which one such a call is about
+    if forbids and meant and place.thing and not place.guessed:  # it cannot be told which one such a call is about
         servers = {m.tool.server for m in candidates if leaves_for(m.tool, place)}
         unseen = [m for m in blind if m.tool.server in servers and m.tool.effects - READ]
         yield from with_tools(unseen, Draft(Mood.ASK, Rank.ASKED))
@@ -135,7 +136,8 @@ def _keys(tool: Surface, place: Place, *, forbids: bool, whole: bool) -> Iterato
         return
     if tool.statement and not whole:
         yield f"arg:{tool.statement}", {"matches": mentions(place.values)}
-    leaves = dict.fromkeys((*leaves_for(tool, place), *leaves_for(tool, replace(place, thing=""))))
+    sure = place.thing and not place.guessed
+    leaves = dict.fromkeys((*leaves_for(tool, place), *(() if sure else leaves_for(tool, replace(place, thing="")))))
     yield from ((f"arg:{leaf}", {"matches": named(place)}) for leaf in leaves if leaf in tool.texts)
 
 
@@ -155,7 +157,22 @@ def closed(
     if terms and not any(p.is_people for p in others):
         web = bool(terms & {"page", "web"})
         meant = [m for m in meant if m.tool.leaves_for(terms) or (web and m.tool.of(Category.URL))]
+    elif left and not terms:
+        meant = [m for m in meant if any(_is_told(m.tool, place) for place in left)]
     yield from with_tools(meant, Draft(then, Rank.CLOSED, exempt=left))
+
+
+def _is_told(tool: Surface, place: Place) -> bool:
+    """Whether a call says which one it is about, of what a place is one of."""
+    match place.kind:
+        case "path":
+            return bool(tool.of(Category.PATH))
+        case "party":
+            return bool(tool.of(Category.PARTY))
+        case "host":
+            return bool(tool.of(Category.URL))
+        case _:
+            return bool(leaves_for(tool, place)) or owner_and_name(tool, place) is not None
 
 
 def _closed_paths(

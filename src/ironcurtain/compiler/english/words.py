@@ -119,21 +119,30 @@ _REWORDED: Final = tuple(
 _ODD: Final = r"[A-Za-z0-9]\w*(?:[-_./]\w+)+"
 _BEFORE_NAME: Final = re.compile(rf"\b([a-z]+)s?\s+(?:named |called |is )?[`\"']?({_ODD})", re.IGNORECASE)
 _AFTER_NAME: Final = re.compile(rf"\b(?:the|my|our)\s+[`\"']?({_ODD})[`\"']?\s+([a-z]+)", re.IGNORECASE)
-_TWICE: Final = re.compile(r"(?<![\w/.-])[a-z0-9]+(?:[-_][a-z0-9]+)+(?![\w-])")
+_COMPOUND: Final = r"[a-z0-9]+(?:[-_][a-z0-9]+)+"
+_TWICE: Final = re.compile(rf"(?<![\w/.-]){_COMPOUND}(?![\w-])")
+_ALONE: Final = re.compile(
+    rf"(?:^|\b(?:in|to|from|of|into|on|at|besides|except|than)\s+)({_COMPOUND})"
+    r"(?=\s*(?:[.,;:)]|$|(?:and|or|is|are|may|can|has|needs?|must|only|but)\b))",
+    re.MULTILINE,
+)
 
 
 def named_things(text: str) -> dict[str, str]:
-    """Names in a text that stand beside the sort of thing they name: `the bucket acme-reports`."""
+    """Names in a text, with the sort of thing they stand beside, if any: `the bucket acme-reports`."""
     found = [(name, thing) for thing, name in _BEFORE_NAME.findall(text)] + _AFTER_NAME.findall(text)
     for name in sorted(set(_TWICE.findall(text))):
         if text.count(name) > 1:
             itself = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
-            near = re.finditer(rf"(\w+)\W+(?:\w+\W+){{0,2}}{itself}|{itself}\W+(?:\w+\W+)?(\w+)", text)
-            found += [(name, word) for each in near for word in each.groups() if word]
+            near = re.finditer(rf"((?:\w+[^\w\n.;]+){{0,3}}){itself}((?:[^\w\n.;]+\w+)?)", text)
+            words = [word for each in near for part in each.groups() for word in re.findall(r"\w+", part)]
+            found += [(name, word) for word in words]
     things: dict[str, str] = {}
     for name, thing in found:
         if (word := singular(thing.lower())) in THINGS:
             things.setdefault(name, word)
+    for name in _ALONE.findall(text):
+        things.setdefault(name, "")
     return things
 
 

@@ -40,15 +40,19 @@ class Writer:
 
     def understand(self, clause: Clause, scope: frozenset[str], sentence: str, topic: frozenset[str]) -> Understanding:
         """One clause. `scope` are the servers of its heading, `topic` those that were spoken of just before."""
-        found = Understanding(clause, clause.mood)
+        grounding = ground(clause, self._tools, scope)
+        found = Understanding(clause, clause.mood, servers=grounding.called)
         if clause.mood is None:
             return found
-        grounding = ground(clause, self._tools, scope)
         if not scope and topic and _is_vague(clause) and (narrow := ground(clause, self._tools, topic)).meant:
             grounding = narrow
         self._topic = scope or topic
         found.servers = frozenset(each.tool.server for each in grounding.meant)
         places, doubts = self._places(clause, grounding)
+        if clause.mood is Mood.PERMIT and not (scope or grounding.called or places) and _is_boundless(clause):
+            found.ungrounded = True
+            found.notes.append("says neither what nor where, so it permits nothing")
+            return found
         for place in (place for place in places if not place.values):
             found.notes.append(f"nothing in the set-up is called {place.text!r}")
             doubts.append(place.text)
@@ -69,7 +73,7 @@ class Writer:
         places = [self._sorted(p, clause) for p in named if not self._tools.servers_called([p.text.lower()])]
         unlisted = dict(self._unlisted(clause, grounding))
         spent = frozenset(word for words in unlisted.values() for word in words)
-        doubts = [word for word in left_over(clause, grounding.meant) if word not in spent]
+        doubts = [word for word in left_over(clause, grounding.meant, self._tools) if word not in spent]
         spoken = frozenset(word for each in grounding.meant for word in each.tool.says)
         said = [word.lower() for word in clause.said if word.lower() not in _IDLE]
         if "sent" in spoken:
@@ -87,7 +91,7 @@ class Writer:
         for word in (word for p in clause.phrases if not p.references for word in (*p.modifiers, p.head)):
             if word in THINGS and any(tool.leaves_for(terms_of(word)) for tool in self._tools.all):
                 self._things[place.text] = word
-                return replace(place, thing=word)
+                return replace(place, thing=word, guessed=True)
         return place
 
     def _unlisted(self, clause: Clause, grounding: Grounding) -> Iterator[tuple[Place, tuple[str, ...]]]:
@@ -256,9 +260,15 @@ def _quoted(words: Iterable[str]) -> str:
 
 def _is_vague(clause: Clause) -> bool:
     """Whether it says `it` or `anything` of what was spoken of, and means no more than that."""
-    if clause.mood is Mood.PERMIT or clause.emphatic or clause.said or clause.count is not None:
+    if clause.mood is Mood.PERMIT or clause.emphatic or clause.said:
         return False
     return all((p.head in ANYTHING or not p.head or p.pronoun) and not p.references for p in clause.phrases)
+
+
+def _is_boundless(clause: Clause) -> bool:
+    """Whether a permission names neither what, nor where, nor how in particular."""
+    nouns = any(is_object(p) and p.head not in ANYTHING for p in clause.phrases)
+    return not nouns and not any(act.words or act.thing or not act.effects for act in clause.acts)
 
 
 def _is_about_content(clause: Clause, unknown: Sequence[str]) -> bool:

@@ -86,12 +86,14 @@ class Understood:
         ]
 
     def _meant(self, leaf: str, roles: list[str]) -> dict[str, Json]:
-        return entry_of(roles, nested=bool(self.arguments[leaf].above))
+        beside = any(other.required for name, other in self.arguments.items() if name != leaf)
+        return entry_of(roles, nested=bool(self.arguments[leaf].above), beside=beside)
 
 
-def entry_of(roles: Sequence[str], *, nested: bool) -> dict[str, Json]:
+def entry_of(roles: Sequence[str], *, nested: bool, beside: bool = False) -> dict[str, Json]:
     """An argument among annotations: its roles, and what leaving it out means."""
-    missed = not nested and not set(roles) <= _NEVER_MISSED
+    extra = beside and set(roles) <= {"fetch-url", "outbound-content"}  # beside what a call must have
+    missed = not nested and not extra and not set(roles) <= _NEVER_MISSED
     return {"roles": [*roles], "absent": "unknown" if missed else "nothing"}
 
 

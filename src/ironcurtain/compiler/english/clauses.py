@@ -385,8 +385,8 @@ class _Asides:
             about = [p for p in inner.phrases if p.references or p.other]
             if not said and mood is Mood.ASK and any(done for done, _ in inner.groups):
                 found.readings.append(inner)
-            elif about and opening in _EXCEPTING:
-                found.exceptions += about
+            elif inner.phrases and opening in _EXCEPTING and not any(acts for acts, _ in inner.groups):
+                found.exceptions += inner.phrases
             elif about and all(p.references for p in about):
                 negative = any(w.text in ("not", "no", "never", "outside") for w in words) != (opening == "unless")
                 found.phrases += [replace(p, outside=negative, preposition=p.preposition or "in") for p in about]
@@ -533,4 +533,5 @@ def _referred(phrase: Phrase, here: Sequence[Phrase], before: Sequence[Clause]) 
 def _groups(before: Sequence[Clause]) -> Iterator[tuple[Reference, ...]]:
     """What was named together, the latest first."""
     for clause in reversed(before):
-        yield tuple(dict.fromkeys(r for p in clause.phrases for r in p.references))
+        for phrases in (clause.exceptions, clause.phrases):
+            yield tuple(dict.fromkeys(r for p in phrases for r in p.references))

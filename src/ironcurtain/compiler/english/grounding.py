@@ -111,6 +111,12 @@ class Tools:
 
 def ground(clause: Clause, tools: Tools, scope: frozenset[str]) -> Grounding:
     """The tools that a clause speaks of. `scope` are the servers it is about, if that is known."""
+    found = _ground(clause, tools, scope)
+    objects = any(is_object(p) and p.head not in ANYTHING for p in clause.phrases)
+    return found if found.meant or not scope or not objects else _ground(clause, tools, frozenset())
+
+
+def _ground(clause: Clause, tools: Tools, scope: frozenset[str]) -> Grounding:
     words = [word for p in clause.phrases for word in (*p.modifiers, p.head) if word]
     names = [r.text.lower() for p in clause.phrases for r in p.references if r.kind in ("literal", "name")]
     called = tools.servers_called([*words, *names])
@@ -226,7 +232,8 @@ def _best(hits: list[Meant], asked: _Asked) -> list[Meant]:
     by_modifier = [each for each in hits if any(each.tool.holds(terms_of(word)) for word in asked.phrase.modifiers)]
     by_text = [each for each in hits if each.tool.says & terms]
     if asked.permits:
-        by_text = [each for each in by_text if not each.tool.nouns & frozenset(THINGS)]
+        named = asked.act.words  # `comment on tickets`: the tool is for comments, and says on what
+        by_text = [each for each in by_text if each.tool.words & named or not each.tool.nouns & frozenset(THINGS)]
     return by_name or by_relation or by_modifier or by_text
 
 

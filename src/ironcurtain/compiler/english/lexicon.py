@@ -122,7 +122,7 @@ PEOPLE: Final = lexicon(
     """person people somebody someone anybody anyone recipient contact colleague friend client customer stranger
         everybody everyone nobody address attendee member participant team family staff guest human party"""
 )
-OWNERS: Final = lexicon("office work business personal private family own shop school company team home household main")
+OWNERS: Final = lexicon("office work business personal private family own shop school company team home household")
 """Words that say whose it is; they narrow nothing where there is only one."""
 HARMLESS: Final = lexicon(
     """my our your its his her their the a an this that these those all any every each some own new existing whole

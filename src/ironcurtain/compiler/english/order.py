@@ -11,8 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.english.conditions import one_of, owner_and_name
 from ironcurtain.compiler.english.cues import Mood
 from ironcurtain.compiler.english.drafts import Draft, Rank
+from ironcurtain.compiler.english.places import leaves_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -105,6 +107,11 @@ def _cut(permission: Draft, place: Place) -> Draft | None:
         return replace(permission, paths=(roles, place.values[0]), roles=frozenset()) if roles else None
     if place.kind == "path" and permission.paths and place.values[0].startswith(f"{permission.paths[1]}/"):
         return replace(permission, paths=(permission.paths[0], place.values[0]))
+    if place.kind == "value":
+        pair = owner_and_name(tool, place)
+        given = pair or {f"arg:{leaf}": place.values for leaf in leaves_for(tool, place)}
+        free = {key: one_of(values) for key, values in given.items() if key not in permission.values}
+        return replace(permission, values={**permission.values, **free}) if free else None
     people = frozenset(role for role in tool.all_roles if role in ("recipient", "attendee"))
     if place.kind == "party" and people and not permission.lists:
         return replace(permission, lists=(people, place.values), roles=permission.roles - people)

@@ -238,7 +238,8 @@ def _names(known: Known) -> Iterator[tuple[tuple[str, ...], Reference]]:
     for name in known.lists:
         yield _parts(name.replace("-", " ").replace("_", " ")), Reference("list", name)
     for name, values in known.names.items():
-        thing = next(iter(THINGS.get(singular(_parts(name)[-1].lower()), ())), "") if len(_parts(name)) > 1 else ""
+        last = singular(_parts(name)[-1].lower()) if len(_parts(name)) > 1 else ""
+        thing = next(iter(sorted(THINGS.get(last, ()))), last)
         yield _parts(name), Reference("name", name, values, "channel" if name.startswith("#") else thing)
 
 
@@ -357,7 +358,9 @@ def _spelled(words: list[Word]) -> list[Word]:
     return merged
 
 
-_PHRASES: Final = frozenset(form for form in (*ACTS, *THINGS) if "_" in form)
+_PHRASES: Final = frozenset(
+    form for form in (*ACTS, *THINGS) if "_" in form and not (form in ACTS and ACTS[form][1] == "s")
+)
 _PARTICLES: Final = frozenset({"away", "off", "on", "down", "up", "out", "over"})
 _LONGEST_PHRASE: Final = max(form.count("_") + 1 for form in _PHRASES)
 

@@ -13,7 +13,7 @@ from ironcurtain.compiler.english.drafts import Draft, Rank, Understanding
 from ironcurtain.compiler.english.granting import granted, granted_files
 from ironcurtain.compiler.english.grounding import Grounding, Meant, Tools, ground, is_object, is_strange, left_over
 from ironcurtain.compiler.english.lexicon import ANYTHING, EVERY, READ, THINGS
-from ironcurtain.compiler.english.places import Place, places_of
+from ironcurtain.compiler.english.places import Place, is_whole_server, places_of
 from ironcurtain.compiler.english.surface import terms_of
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ class Writer:
         self._known = known
         self._things = dict(things)
         self._topic: frozenset[str] = frozenset()
+        self._named: list[Place] = []
+        """What permissions were given for."""
 
     def understand(self, clause: Clause, scope: frozenset[str], sentence: str, topic: frozenset[str]) -> Understanding:
         """One clause. `scope` are the servers of its heading, `topic` those that were spoken of just before."""
@@ -82,12 +84,21 @@ class Writer:
             doubts.append(" ".join(clause.said))
         if clause.condition:
             doubts.append(" ".join(clause.condition))
+        exceptions = self._exceptions(clause)
+        lost = [p for p in clause.exceptions if p.head and not p.references and not p.other]
+        if len(exceptions) < len([p for p in clause.exceptions if p.references]) + len(lost):
+            doubts += [f"except {p.head}" for p in lost]
         return [*places, *unlisted], doubts
 
     def _sorted(self, place: Place, clause: Clause) -> Place:
         """A name, with the sort of thing that the clause is about: `table definitions, except for hr.salaries`."""
-        if place.kind != "value" or place.thing:
+        if place.kind != "value":
             return place
+        if place.thing and any(tool.leaves_for(place.terms) for tool in self._tools.all):
+            return place
+        if place.thing and any(is_whole_server(tool, place, self._tools.all) for tool in self._tools.all):
+            return place
+        place = replace(place, thing="")
         for word in (word for p in clause.phrases if not p.references for word in (*p.modifiers, p.head)):
             if word in THINGS and any(tool.leaves_for(terms_of(word)) for tool in self._tools.all):
                 self._things[place.text] = word
@@ -101,7 +112,8 @@ class Writer:
         for phrase in clause.phrases:
             words = [word for word in (*phrase.modifiers, phrase.head) if word]
             sorts = [word for word in words if any(tool.leaves_for(terms_of(word)) for tool in tools)]
-            strange = tuple(word for word in words if is_strange(word, tools))
+            strange = tuple(word for word in words if is_strange(word, tools if clause.mood is Mood.PERMIT else ()))
+            sorts = [word for word in sorts if word not in strange]
             thing = "" if phrase.references else sorts[-1] if sorts else thing
             whole = len(strange) + len(sorts) == len(words) == len(phrase.written)
             if thing and strange and whole and (sorts or phrase.preposition):
@@ -135,6 +147,7 @@ class Writer:
             return
         if grounding.unknown:
             found.notes.append(f"no tool at hand deals with {', '.join(grounding.unknown)}")
+        self._named += inside
         found.drafts += [*drafts, *counted, *self._excepted(clause, grounding)]
         if clause.only and inside:
             found.drafts += self._closed(clause, grounding, inside, Mood.FORBID)
@@ -146,7 +159,15 @@ class Writer:
         yield from restricting.there(inner, grounding.meant, places, Mood.FORBID, self._tools)
 
     def _exceptions(self, clause: Clause) -> list[Place]:
-        return places_of(clause.exceptions, self._known, self._things, excepted=True)
+        """What is excepted: what the set-up knows, and names of the sort of thing that the clause speaks of."""
+        words = [word for p in clause.phrases for word in (*p.modifiers, p.head) if word]
+        sorts = [w for w in words if w in THINGS and any(tool.leaves_for(terms_of(w)) for tool in self._tools.all)]
+        unlisted = [
+            Place("value", p.written[-1:], sorts[-1], text=p.written[-1], guessed=True)
+            for p in clause.exceptions
+            if sorts and p.written and not p.references and is_strange(p.head, ())
+        ]
+        return [*places_of(clause.exceptions, self._known, self._things, excepted=True), *unlisted]
 
     def _closed(self, clause: Clause, grounding: Grounding, exempt: Sequence[Place], then: Mood) -> Iterator[Draft]:
         return restricting.closed(clause, grounding.meant, exempt, then, self._tools, self._known.sandbox)
@@ -223,7 +244,8 @@ class Writer:
         if exceptions and clause.grants:
             found.drafts += self._granted_by(clause, exceptions)
         if others or outside or exceptions:
-            found.drafts += self._closed(clause, grounding, [*outside, *exceptions], then)
+            spoken_of = [p for p in self._named if others and _is_one_of(p, clause)]
+            found.drafts += self._closed(clause, grounding, [*outside, *exceptions, *spoken_of], then)
             places = [] if others or exceptions else [place for place in places if not place.outside]
         elif not places:
             found.drafts += restricting.everywhere(clause, grounding.meant, then)
@@ -263,6 +285,12 @@ def _is_vague(clause: Clause) -> bool:
     if clause.mood is Mood.PERMIT or clause.emphatic or clause.said:
         return False
     return all((p.head in ANYTHING or not p.head or p.pronoun) and not p.references for p in clause.phrases)
+
+
+def _is_one_of(place: Place, clause: Clause) -> bool:
+    """Whether a place is of the sort that a clause says `other` of."""
+    terms = frozenset(term for p in clause.phrases if p.other for term in terms_of(p.head))
+    return place.kind == "value" and bool(place.terms & terms)
 
 
 def _is_boundless(clause: Clause) -> bool:

@@ -51,6 +51,8 @@ class Draft:
     elsewhere: bool = False
     exempt: tuple[Place, ...] = ()
     """What a closing rule leaves alone."""
+    sure: bool = True
+    """The arguments it looks at are those that say which one is meant."""
 
     def conditions(self) -> dict[str, Any]:
         """As the `if` of a rule."""

@@ -95,6 +95,8 @@ def _values(meant: Meant, places: Sequence[Place], tools: Tools) -> tuple[dict[s
     for place in (p for p in places if p.kind == "value"):
         pair = owner_and_name(tool, place)
         leaves = leaves_for(tool, place)
+        if not place.thing and len(leaves) > 1:
+            leaves = ()  # it cannot be told which of them says where
         if pair is None and not leaves:
             if is_whole_server(tool, place, tools.all):
                 continue

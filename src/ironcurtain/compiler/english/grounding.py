@@ -263,9 +263,7 @@ def _meant(tool: Surface, asked: _Asked) -> Meant | None:
 def _speaks_of(tool: Surface, asked: _Asked) -> bool:
     terms, effects = asked.terms, asked.act.effects
     inside = any(HOLDS.get(term, frozenset()) & tool.nouns for term in terms)
-    of_itself = (
-        bool(effects) and effects <= {"create", "delete", "share", "move"} and asked.act.verb not in ("add", "put")
-    )
+    of_itself = bool(effects) and effects <= {"create", "delete", "share", "move"}
     if of_itself and inside and not tool.nouns & terms:
         return False  # creating an issue creates no repository
     related = any(RELATED.get(term, frozenset()) & tool.nouns for term in terms)

@@ -122,7 +122,7 @@ def _required(drafts: list[Placed]) -> list[Placed]:
     """Where a name decides about an argument, a permission must not rest on the argument being left out."""
     decided: dict[tuple[str, str], set[str]] = {}
     for placed in drafts:
-        if placed.draft.then is not Mood.PERMIT and placed.draft.rank not in _GUARDS:
+        if placed.draft.then is not Mood.PERMIT and placed.draft.rank not in _GUARDS and placed.draft.sure:
             for tool in placed.draft.tools:
                 decided.setdefault(tool.key, set()).update(key for key in placed.draft.values if key.startswith("arg:"))
     found = []

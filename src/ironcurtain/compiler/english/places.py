@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.text import lexicon
-from ironcurtain.compiler.english.lexicon import THINGS
+from ironcurtain.compiler.english.lexicon import ANYTHING, PEOPLE, THINGS
 from ironcurtain.compiler.english.surface import Surface, terms_of
 from ironcurtain.model.roles import Category
 
@@ -72,7 +72,8 @@ def _is_thing(phrase: Phrase, before: Sequence[Phrase]) -> bool:
 
 
 def _place(reference: Reference, phrase: Phrase, known: Known, things: Mapping[str, str]) -> Place:
-    thing = reference.thing or _thing_of(phrase) or things.get(reference.text, "")
+    known_thing = reference.thing if reference.thing in THINGS else ""
+    thing = known_thing or _thing_of(phrase) or reference.thing or things.get(reference.text, "")
     values, is_name = reference.values, reference.kind == "name" and bool(reference.values)
     if reference.kind == "list":
         return _list(reference, known)
@@ -93,7 +94,7 @@ def _list(reference: Reference, known: Known) -> Place:
 
 def _thing_of(phrase: Phrase) -> str:
     for word in (phrase.head, *reversed(phrase.modifiers)):
-        if word and word not in ("folder", "directory"):
+        if word and word not in ("folder", "directory") and word not in ANYTHING and word not in PEOPLE:
             return word
     return ""
 

@@ -100,7 +100,7 @@ class Writer:
             return place
         place = replace(place, thing="")
         for word in (word for p in clause.phrases if not p.references for word in (*p.modifiers, p.head)):
-            if word in THINGS and any(tool.leaves_for(terms_of(word)) for tool in self._tools.all):
+            if word and word not in ANYTHING and any(tool.leaves_for(terms_of(word)) for tool in self._tools.all):
                 self._things[place.text] = word
                 return replace(place, thing=word, guessed=True)
         return place

@@ -124,6 +124,8 @@ def _ground(clause: Clause, tools: Tools, scope: frozenset[str]) -> Grounding:
     candidates = [tool for tool in tools.all if tool.server in (called or scope or tools.servers)]
     sends = bool(clause.effects & {"send", "share"}) and clause.effects != EVERY
     objects = [p for p in clause.phrases if is_object(p) and not (sends and p.is_people)]
+    if all(p.head in ANYTHING for p in objects):
+        candidates = _where(clause, candidates)
     brand = frozenset(word for tool in candidates for word in tool.brand) if called else frozenset()
     for act in clause.acts:
         spoken = objects or ([Phrase(head=act.thing)] if act.thing and not act.words else [])
@@ -137,6 +139,16 @@ def _ground(clause: Clause, tools: Tools, scope: frozenset[str]) -> Grounding:
     if clause.mood is Mood.PERMIT:
         found.meant = _selected(clause, found.meant)
     return found
+
+
+def _where(clause: Clause, tools: list[Surface]) -> list[Surface]:
+    """`put nothing on a card`: where nothing else says what it is about, the place does."""
+    nouns = [
+        p.head for p in clause.phrases if p.preposition and not p.references and p.head in THINGS and not p.is_people
+    ]
+    terms = frozenset(term for noun in nouns for term in terms_of(noun)) - FILES
+    about = [tool for tool in tools if tool.holds(terms)]
+    return about if terms and about else tools
 
 
 def is_object(phrase: Phrase) -> bool:

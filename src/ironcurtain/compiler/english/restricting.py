@@ -204,6 +204,8 @@ def counted(clause: Clause, meant: Sequence[Meant], then: Mood) -> Iterator[Draf
             values = {f"arg:{leaf}": {"minimum": count.beyond + 0.01} for leaf in amounts}
         elif count.unit in PEOPLE or count.unit in ("", "email", "message", "mail"):
             values = {f"role:{role}": {"minItems": more} for role in tool.of(Category.PARTY)}
+            members = [leaf for leaf, words in tool.leaves.items() if words & PEOPLE and leaf in tool.texts]
+            values = values or {f"arg:{leaf}": {"minItems": more} for leaf in members}
         elif terms_of(count.unit) & FILES or count.unit == "attachment":
             values = {f"role:{role}": {"minItems": more} for role in tool.of(Category.PATH)}
         else:

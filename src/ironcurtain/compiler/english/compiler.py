@@ -218,7 +218,7 @@ def _written(sentences: Sequence[Sentence], understood: list[list[Understanding]
         rule["then"] = placed.draft.then.value
         if placed.draft.elsewhere:
             rule["elsewhere"] = True
-        rule["reason"] = f"\u201c{text}\u201d" if text else "a statement that reads must not write"
+        rule["reason"] = f'"{text}"' if text else "a statement that reads must not write"
         found.rules.append(rule)
     for number, sentence in enumerate(sentences):
         meanings = understood[number]

@@ -170,7 +170,8 @@ def _selected(clause: Clause, meant: list[Meant]) -> list[Meant]:
         for p in clause.phrases
         for word in (*p.modifiers, *((p.head,) if p.preposition not in ("", "for", "of") or _is_name(p) else ()))
     ]
-    ordinary = (THINGS, HARMLESS, ANYTHING, PEOPLE)
+    brands = frozenset(word for each in meant for word in each.tool.brand)
+    ordinary = (THINGS, HARMLESS, ANYTHING, PEOPLE, brands)
     words = {word for word in spoken if word and not any(word in each for each in ordinary)}
     few = max(3, len(meant) // 4)
     picking = {word for word in words if 0 < sum(word in each.tool.words for each in meant) <= few < len(meant) + few}

@@ -74,6 +74,8 @@ def _is_thing(phrase: Phrase, before: Sequence[Phrase]) -> bool:
 def _place(reference: Reference, phrase: Phrase, known: Known, things: Mapping[str, str]) -> Place:
     known_thing = reference.thing if reference.thing in THINGS else ""
     thing = known_thing or _thing_of(phrase) or reference.thing or things.get(reference.text, "")
+    if not thing and reference.kind == "literal" and all(value.count("/") == 1 for value in reference.values):
+        thing = "repository"  # `acme/webshop`
     values, is_name = reference.values, reference.kind == "name" and bool(reference.values)
     if reference.kind == "list":
         return _list(reference, known)

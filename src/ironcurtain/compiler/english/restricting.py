@@ -121,7 +121,7 @@ def _things(clause: Clause, meant: Sequence[Meant], place: Place, draft: Draft, 
         modes = modes_of(each, permits=False)
         for key, predicate in keys:
             sure = bool(place.thing) and key[4:] in leaves_for(each.tool, place)
-            yield replace(draft, tools=(each.tool,), values={key: predicate, **modes}, sure=sure)
+            yield replace(draft, tools=(each.tool,), values={**modes, key: predicate}, sure=sure)
         if whole:
             yield replace(draft, tools=(each.tool,), values=modes)
     if forbids and meant and place.thing and not place.guessed:  # it cannot be told which one such a call is about

@@ -133,6 +133,10 @@ def _surface(
     ]
     pairs = [f"{a}_{b}" for a, b in pairwise(own)]
     selector = selector_of(arguments.values(), says)
+    roles = {leaf: found for leaf, entry in tool["args"].items() if (found := _roles(entry))}
+    leaves = {leaf: _words(argument) for leaf, argument in arguments.items()}
+    if any("command" in found and leaves[leaf] & _SQL for leaf, found in roles.items()):
+        nouns += ["database", "table", "row", "query"]  # whatever a statement can be about
     return Surface(
         server=server,
         name=str(tool["toolName"]),
@@ -141,8 +145,8 @@ def _surface(
         says=frozenset(term for word in words_in(first_sentence(says)) for term in terms_of(word)),
         brand=brand,
         effects=frozenset(tool["effects"]),
-        roles={leaf: found for leaf, entry in tool["args"].items() if (found := _roles(entry))},
-        leaves={leaf: _words(argument) for leaf, argument in arguments.items()},
+        roles=roles,
+        leaves=leaves,
         required=frozenset(leaf for leaf, argument in arguments.items() if argument.required),
         texts=frozenset(
             leaf

@@ -12,7 +12,7 @@ from ironcurtain.compiler.english.cues import Mood
 from ironcurtain.compiler.english.drafts import Draft, Rank, Understanding
 from ironcurtain.compiler.english.granting import granted, granted_files
 from ironcurtain.compiler.english.grounding import Grounding, Meant, Tools, ground, is_object, is_strange, left_over
-from ironcurtain.compiler.english.lexicon import ANYTHING, EVERY, READ, THINGS
+from ironcurtain.compiler.english.lexicon import ANYTHING, EVERY, PEOPLE, READ, THINGS
 from ironcurtain.compiler.english.places import Place, is_whole_server, places_of
 from ironcurtain.compiler.english.surface import terms_of
 
@@ -108,13 +108,14 @@ class Writer:
     def _unlisted(self, clause: Clause, grounding: Grounding) -> Iterator[tuple[Place, tuple[str, ...]]]:
         """Names that the set-up does not have: `the staging namespace`, `the decks Biochem and Statistics`."""
         tools = [each.tool for each in grounding.meant] or list(self._tools.all)
-        thing = ""
+        thing = "branch" if any(act.verb in ("push", "commit", "merge") for act in clause.acts) else ""
         for phrase in clause.phrases:
             words = [word for word in (*phrase.modifiers, phrase.head) if word]
-            sorts = [word for word in words if any(tool.leaves_for(terms_of(word)) for tool in tools)]
+            nouns = [word for word in words if word not in PEOPLE]
+            sorts = [word for word in nouns if any(tool.leaves_for(terms_of(word)) for tool in tools)]
             strange = tuple(word for word in words if is_strange(word, tools if clause.mood is Mood.PERMIT else ()))
             sorts = [word for word in sorts if word not in strange]
-            thing = "" if phrase.references else sorts[-1] if sorts else thing
+            thing = sorts[-1] if sorts and not phrase.references else thing
             whole = len(strange) + len(sorts) == len(words) == len(phrase.written)
             if thing and strange and whole and (sorts or phrase.preposition):
                 name = " ".join(w for w, word in zip(phrase.written, words, strict=True) if word in strange)

@@ -72,7 +72,7 @@ bench: $(VENV)/.test $(VENV)/.bench $(VENV)/.peers ## Speed and memory, beside p
 	$(BIN)/python -m benchmarks.gateway
 
 eval: $(VENV)/.test ## How well tools and constitutions are understood
-	$(BIN)/python -m evaluation.annotate
+	$(BIN)/python -m evaluation
 
 lock: $(VENV)/.test ## Write the lock files anew
 	$(PIP) install uv

@@ -1,4 +1,4 @@
-"""Scores the built-in annotator: `python -m evaluation.annotate`."""
+"""Scores the built-in annotator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from ironcurtain.artifacts.catalogue import read_catalogue
 from ironcurtain.compiler.annotate.annotator import Understood, understand
 
 DATA: Final = Path(__file__).parent
-PAGE: Final = DATA.parent / "docs" / "evaluation.md"
 LABELS: Final = ("first", "second", "third", "fourth", "fifth")
 CRITICAL: Final = frozenset(
     {"read-path", "write-path", "delete-path", "fetch-url", "send-url", "recipient", "attendee", "command"}
@@ -124,35 +123,21 @@ def bars(scores: dict[str, Score]) -> list[tuple[str, bool]]:
     ]
 
 
-_PREFACE: Final = """\
-# Evaluation
-
-Written by `make eval`. The labelled tools are in `evaluation/`; what counts as an error stands there. The first set was
-given, the others were labelled by somebody who had not seen the annotator; the fourth is of servers that were made up
-for it. Before it was looked at, the fourth came out at 84 % right with 10 % unsafe, the fifth at 93 % with 3 %; all of
-them were looked at since, so read the figures as an upper bound for servers that nobody has seen.
-
-## What tools do and what their arguments mean
+INTRODUCTION: Final = """\
+The labelled tools are in `evaluation/annotations`; what counts as an error stands there. The first set was given, the
+others were labelled by somebody who had not seen the annotator; the fourth is of servers that were made up for it.
+Before it was looked at, the fourth came out at 84 % right with 10 % unsafe, the fifth at 93 % with 3 %; all of them
+were looked at since, so read the figures as an upper bound for servers that nobody has seen.
 """
 
 
-def main() -> int:
-    """Score all sets, and say what holds."""
+def evaluate() -> tuple[str, list[tuple[str, bool]]]:
+    """Score all sets: the figures, and what holds."""
     began = time.perf_counter()
     tools = sum(len(understood(path.stem)) for path in sorted((DATA / "catalogues").glob("*.json")))
     seconds = time.perf_counter() - began
     scores = {name: score(labels(name)) for name in LABELS}
-    found = page(scores, seconds, tools)
-    PAGE.write_text(f"{_PREFACE}\n{found}\n")
-    print(found)
     for each in scores.values():
         for error in each.unsafe:
             print("unsafe:", error)
-    results = bars(scores)
-    for bar, holds in results:
-        print("holds " if holds else "FAILS ", bar)
-    return 0 if all(holds for _, holds in results) else 1
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+    return page(scores, seconds, tools), bars(scores)

@@ -1,9 +1,8 @@
-"""Scores the built-in English compiler on decided calls: `python -m evaluation.english [-v]`."""
+"""Scores the built-in English compiler on decided calls. `python -m evaluation.english` lists every error."""
 
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -137,9 +136,17 @@ def scored() -> dict[str, Score]:
     return {**{name: score(name, {}) for name in SETS}, "given, labelled by people": score("given", people)}
 
 
-def main() -> None:
-    """Print the table; with -v, every error."""
-    scores = scored()
+INTRODUCTION: Final = """\
+Constitutions with calls and the decision that each deserves, in `evaluation/constitutions`: three that were given, nine
+rewordings of them, and others for other servers, both by writers who had not seen the compiler. *Unsafe*: allowed and
+should not be; *in meaning*: of these, what only a reader of the content could have stopped. *Asks for no* and *no for
+asks* leak nothing. *Touched*: allows that ask only because a sentence speaks of content and nobody is there to judge
+it; *share* is of the other allows. All sets but the first were looked at since they were written.
+"""
+
+
+def page(scores: Mapping[str, Score]) -> str:
+    """The figures as they stand in the documentation."""
     columns = (
         "set",
         "calls",
@@ -152,18 +159,34 @@ def main() -> None:
         "touched",
         "share",
     )
-    print("| " + " | ".join(columns) + " |\n|" + " --- |" * len(columns))
+    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
     for name, out in scores.items():
         row = (name, out.cases, len(out.unsafe), len(out.unsafe_in_meaning), out.soft, out.strict, out.allows)
-        print("| " + " | ".join(str(cell) for cell in (*row, out.allowed, out.touched, f"{out.share:.0%}")) + " |")
+        lines.append(
+            "| " + " | ".join(str(cell) for cell in (*row, out.allowed, out.touched, f"{out.share:.0%}")) + " |"
+        )
+    lines += ["", "| set | sentences | rules or limits | hold anyway | ask | no tool | no rule |", "|" + " --- |" * 7]
     for name, out in scores.items():
-        print(f"{name}: sentences {dict(out.sentences)}")
-        if "-v" in sys.argv:
-            print(*(f"  UNSAFE {each}" for each in (*out.unsafe, *out.unsafe_in_meaning)), sep="\n")
-            print(*(f"  missed {each}" for each in out.missed), sep="\n")
-    failed = [bar for bar, holds in bars(scores) if not holds]
-    print("all bars hold" if not failed else f"failed: {', '.join(failed)}")
-    sys.exit(bool(failed))
+        said = out.sentences
+        cells = (said["rules"] + said["limits"], said["kept"], said["asks"], said["nothing"], said["background"])
+        lines.append(f"| {name} | {said.total()} | " + " | ".join(str(cell) for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def evaluate() -> tuple[str, list[tuple[str, bool]]]:
+    """Score all sets: the figures, and what holds."""
+    scores = scored()
+    for name, out in scores.items():
+        for each in (*out.unsafe, *out.unsafe_in_meaning):
+            print(f"unsafe: {name}: {each}")
+    return page(scores), bars(scores)
+
+
+def main() -> None:
+    """List every error."""
+    for name, out in scored().items():
+        print(*(f"unsafe {name}: {each}" for each in (*out.unsafe, *out.unsafe_in_meaning)), sep="\n", end="")
+        print(*(f"missed {name}: {each}" for each in out.missed), sep="\n")
 
 
 if __name__ == "__main__":

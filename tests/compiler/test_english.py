@@ -1,12 +1,95 @@
-"""Constitutions in, decisions out: what people wrote, and what each sentence must come to."""
+"""Constitutions in, decisions out: what people wrote, and what sentences of every shape must come to."""
 
 from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from evaluation.annotate import DATA
 from evaluation.english import SETS, bars, score
 
+from ironcurtain.artifacts.policy import Surroundings, load_policy
+from ironcurtain.artifacts.verify import verify_directory
+from ironcurtain.compiler.english.document import sentences_of
 from ironcurtain.compiler.labels import read_labels
+from ironcurtain.compiler.offline import compile_offline
+from ironcurtain.compiler.setup import Known, NamedList
+from ironcurtain.mediation.decide import decide_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ironcurtain.artifacts.policy import Loaded
+    from ironcurtain.compiler.offline import Product
+
+KNOWN = Known(
+    home="/home/ann",
+    sandbox="/home/ann/.ironcurtain/sandbox",
+    directories={"Projects": "/home/ann/Projects", "Archive": "/home/ann/Archive"},
+    lists={"contacts": NamedList("email", ("bob@x.example", "eve@x.example"))},
+    names={"#team": ("C01",), "#staff": ("C02",), "Work calendar": ("work-1",), "Home calendar": ("home-2",)},
+)
+CATALOGUES = {
+    "filesystem": "npm__modelcontextprotocol_server-filesystem",
+    "mail": "npm__resend-mcp",
+    "slack": "npm__modelcontextprotocol_server-slack",
+    "calendar": "pypi__apple-calendar-mcp",
+    "fetch": "pypi__mcp-server-fetch",
+    "db": "pypi__mysql-mcp-server",
+    "shell": "npm__mcp-server-commands",
+}
+
+
+def made(text: str) -> Product:
+    catalogues = [f"{name}={DATA / 'catalogues' / file}.json" for name, file in CATALOGUES.items()]
+    return compile_offline(text, catalogues, KNOWN, {}, 1)
+
+
+class Policy:
+    """A constitution, compiled, verified and loaded."""
+
+    def __init__(self, text: str, place: Path) -> None:
+        self.product = made(text)
+        self.product.write(place / "policy")
+        around = Surroundings(place / "home", time.time())
+        assert verify_directory(place / "policy", around).passed
+        self._loaded: Loaded = load_policy(place / "policy", around)
+
+    def __call__(self, server: str, tool: str, **arguments: Any) -> str:
+        call = {"serverName": server, "toolName": tool, "arguments": arguments}
+        return decide_bytes(json.dumps(call).encode(), self._loaded, time.time()).decision.outcome.word
+
+    def reads(self, path: str) -> str:
+        return self("filesystem", "read_text_file", path=path)
+
+    def writes(self, path: str) -> str:
+        return self("filesystem", "write_file", path=path, content="x")
+
+    def moves(self, source: str, target: str) -> str:
+        return self("filesystem", "move_file", source=source, destination=target)
+
+    def mails(self, *people: str, **more: Any) -> str:
+        return self("mail", "send-email", to=[*people], subject="s", text="t", **{"from": "ann@x.example", **more})
+
+    def posts(self, channel: str) -> str:
+        return self("slack", "slack_post_message", channel_id=channel, text="t")
+
+    def history(self, channel: str) -> str:
+        return self("slack", "slack_get_channel_history", channel_id=channel)
+
+    def fetches(self, url: str) -> str:
+        return self("fetch", "fetch", url=url)
+
+    def asks_db(self, query: str) -> str:
+        return self("db", "execute_sql", query=query)
+
+    def verdicts(self) -> list[str]:
+        return [each.verdict for each in self.product.compiled.report]
+
+
+# --- What people wrote. ---
 
 
 def test_decided_calls_of_the_given_constitutions() -> None:
@@ -21,3 +104,192 @@ def test_other_wordings_allow_nothing_that_they_should_not(name: str) -> None:
     out = score(name, {})
     assert out.unsafe == []
     assert out.unsafe_in_meaning == []
+
+
+# --- One shape of sentence after the other. ---
+
+PERMISSIONS = [
+    "It may read files in Projects.", "The assistant can read anything in my Projects folder.", "Reading files in Projects is fine.",
+    "It is allowed to look at everything in Projects.", "You're welcome to open files in the Projects folder.", "Files in Projects may be read.",
+    "Feel free to browse my Projects folder.", "I'm happy for it to view documents in Projects.", "Projects: read whatever you like.",
+    "The agent has permission to read files in Projects.", "It does not need to ask me before reading files in Projects.",
+    "The assistant may:\n\n- read files in Projects\n", "## Fine without asking\n\n- reading files in Projects\n",
+]  # fmt: skip
+PROHIBITIONS = [
+    "It must not read files in Archive.", "Never open anything in Archive.", "Archive is off limits.", "Keep out of the Archive folder.",
+    "Nothing in Archive may be read.", "Don't touch Archive.", "Reading files in Archive is forbidden.", "It may read everything in my home folder except Archive.",
+    "Under no circumstances may it open files in the Archive folder.", "## Never\n\n- reading anything in Archive\n", "Hands off the Archive folder.",
+    "The Archive folder is none of its business.", "No file in Archive is to be opened.",
+]  # fmt: skip
+REQUESTS = [
+    "Ask me before reading files in Archive.", "Reading files in Archive needs my approval.", "Don't read files in Archive without asking me.",
+    "It may read files in Archive only after asking me.", "Files in Archive may only be opened with my permission.", "Check with me before opening anything in Archive.",
+    "Reading anything in Archive has to be approved by me.", "Never open files in Archive unless I said yes.", "Files in Archive? Run it by me.",
+    "## Ask me first\n\n- reading files in Archive\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", PERMISSIONS)
+def test_a_permission_allows_what_it_names_and_nothing_beside_it(text: str, tmp_path: Path) -> None:
+    policy = Policy(text, tmp_path)
+    assert policy.reads("~/Projects/a/b.md") == "allow"
+    for path in ("~/Archive/a", "~/Projects/../Archive/a", "~/ProjectsX/a", "/etc/hosts"):
+        assert policy.reads(path) == "deny"
+    assert policy.writes("~/Projects/a.md") == "deny"
+    assert policy.mails("bob@x.example", attachments=[{"filename": "a", "filePath": "/home/ann/Projects/a"}]) == "deny"
+
+
+@pytest.mark.parametrize("text", PROHIBITIONS)
+def test_a_prohibition_beats_a_permission_whichever_comes_first(text: str, tmp_path: Path) -> None:
+    around = "It may read all files in my home folder."
+    for number, whole in enumerate((f"{around}\n\n{text}", f"{text}\n\n{around}")):
+        policy = Policy(whole, tmp_path / str(number))
+        assert policy.reads("~/Archive/a.md") == "deny", whole
+        assert policy.reads("~/notes.md") == "allow", whole
+
+
+@pytest.mark.parametrize("text", REQUESTS)
+def test_a_wish_to_be_asked_asks(text: str, tmp_path: Path) -> None:
+    policy = Policy(f"{text}\n\nIt may read files in Projects.", tmp_path)
+    assert policy.reads("~/Archive/a.md") == "escalate"
+    assert policy.reads("~/Projects/a.md") == "allow"
+    assert policy.reads("~/other/a.md") == "deny"
+
+
+def test_people_are_those_of_the_list_and_all_of_them_count(tmp_path: Path) -> None:
+    policy = Policy(
+        "It may send email to people in my contacts. If somebody is not in my contacts, ask me first."
+        " Never send one email to more than 3 people.",
+        tmp_path,
+    )
+    assert policy.mails("bob@x.example") == "allow"
+    assert policy.mails("bob@x.example", cc=["mallory@x.example"]) == "escalate"
+    assert policy.mails("bob@x.example", bcc=["a@x.example", "b@x.example", "c@x.example"]) == "deny"
+    assert policy.mails("bob@x.example", attachments=[{"filename": "a", "filePath": "/home/ann/a"}]) != "allow"
+
+
+def test_only_closes_the_rest(tmp_path: Path) -> None:
+    policy = Policy("It may read messages. It may only post in #team.", tmp_path)
+    assert policy.posts("C01") == "allow"
+    assert policy.posts("C02") == "deny"
+    assert policy.history("C02") == "allow"
+
+
+def test_a_thread_is_in_the_channel_that_is_named(tmp_path: Path) -> None:
+    policy = Policy("It can post in #team. In #staff it can only post after asking me.", tmp_path)
+    reply = {"thread_ts": "1.2", "text": "t"}
+    assert policy("slack", "slack_reply_to_thread", channel_id="C01", **reply) == "allow"
+    assert policy("slack", "slack_reply_to_thread", channel_id="C02", **reply) == "escalate"
+    assert policy("slack", "slack_reply_to_thread", channel_id="C03", **reply) == "deny"
+
+
+def test_what_is_left_out_is_not_taken_for_harmless(tmp_path: Path) -> None:
+    policy = Policy("It may add events to my calendars, but never to the Home calendar.", tmp_path)
+    event = {"title": "t", "start_iso": "2026-01-01T00:00:00", "end_iso": "2026-01-01T01:00:00"}
+    assert policy("calendar", "calendar_create_event", calendar_id="work-1", **event) == "allow"
+    assert policy("calendar", "calendar_create_event", calendar_id="home-2", **event) == "deny"
+    assert policy("calendar", "calendar_create_event", calendar_id="HOME-2", **event) == "deny"
+    assert policy("calendar", "calendar_create_event", **event) != "allow"
+
+
+def test_moving_in_a_place_is_permitted_ahead_of_a_ban_on_deleting(tmp_path: Path) -> None:
+    policy = Policy("It may read, create and organise files in Projects. Never delete anything.", tmp_path)
+    assert policy.moves("/home/ann/Projects/a", "/home/ann/Projects/b/a") == "allow"
+    assert policy.moves("/home/ann/Projects/a", "/home/ann/Archive/a") == "deny"
+    assert policy.moves("/home/ann/Archive/a", "/home/ann/Projects/a") == "deny"
+    assert policy("mail", "remove-contact", id="1") == "deny"
+
+
+def test_names_of_hosts_are_whole_names(tmp_path: Path) -> None:
+    policy = Policy("It can fetch pages from example.org and its subdomains, but from nowhere else.", tmp_path)
+    assert policy.fetches("https://docs.example.org/a") == "allow"
+    assert policy.fetches("https://www.example.org/") == "allow"
+    for url in (
+        "https://example.org.evil.example/",
+        "https://notexample.org/",
+        "http://10.0.0.1/",
+        "https://example.com",
+    ):
+        assert policy.fetches(url) == "deny"
+
+
+def test_statements_that_read_do_nothing_else(tmp_path: Path) -> None:
+    policy = Policy("It may run SELECT queries on the database. The table payroll is off limits.", tmp_path)
+    assert policy.asks_db("SELECT a FROM orders") == "allow"
+    for query in (
+        "DELETE FROM orders", "SELECT 1; DROP TABLE orders", "SELECT a INTO OUTFILE '/tmp/x' FROM orders", "select * from PAYROLL",
+        "SELECT load_file('/etc/passwd')", "WITH x AS (DELETE FROM a) SELECT 1", "SELECT * FROM `payroll`",
+    ):  # fmt: skip
+        assert policy.asks_db(query) == "deny", query
+
+
+def test_programs_are_found_in_commands(tmp_path: Path) -> None:
+    policy = Policy("Shell commands only with my approval, and only in Projects. Sudo is forbidden.", tmp_path)
+    run = {"workdir": "/home/ann/Projects", "stdin": "x"}
+    assert policy("shell", "run_command", command="wc -l a", **run) == "escalate"
+    assert policy("shell", "run_command", command="sudo ls", **run) == "deny"
+    assert policy("shell", "run_command", command="wc -l a", **{**run, "workdir": "/home/ann"}) == "deny"
+
+
+def test_what_cannot_be_checked_asks(tmp_path: Path) -> None:
+    policy = Policy(
+        "It may post in #team. Nothing that sounds like a promise may be posted. It may send polite emails.", tmp_path
+    )
+    assert policy.posts("C01") == "escalate"
+    assert policy.mails("bob@x.example") == "escalate"
+    assert policy.verdicts() == ["rules", "rules", "asks"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It may do anything.", "It may read everything.", "The assistant is free to act.", "Everything is allowed."],
+)
+def test_a_permission_without_bounds_permits_nothing(text: str, tmp_path: Path) -> None:
+    policy = Policy(text, tmp_path)
+    assert policy.reads("/etc/hosts") != "allow"
+    assert policy.mails("bob@x.example") != "allow"
+    assert policy("shell", "run_command", command="ls") != "allow"
+
+
+def test_an_empty_constitution_denies_everything(tmp_path: Path) -> None:
+    policy = Policy("\n\n", tmp_path)
+    assert policy.product.compiled.rules == []
+    assert policy.reads("~/Projects/a") == "deny"
+
+
+def test_limits_become_budgets(tmp_path: Path) -> None:
+    text = (
+        "It must not make more than 200 API calls per task. It must not spend more than $5 in LLM inference costs per task."
+        " If it keeps repeating the same action, it should stop and ask me."
+    )
+    policy = Policy(text, tmp_path)
+    assert policy.product.compiled.limits == {"task": {"calls": 200, "inferenceCost": 5.0}, "repeats": 10}
+    assert set(policy.verdicts()) == {"limits"}
+
+
+def test_every_rule_names_its_sentence_and_every_sentence_its_rules() -> None:
+    product = made("It may read files in Projects. Never delete anything. I like tea. Every call is logged.")
+    report = product.compiled.report
+    assert [each.verdict for each in report] == ["rules", "rules", "background", "kept"]
+    named = {name for each in report for name in each.rules}
+    assert named == {rule["name"] for rule in product.compiled.rules}
+    texts = {each.sentence.text for each in report}
+    assert all(rule["principle"] in texts for rule in product.compiled.rules)
+
+
+def test_the_same_text_gives_the_same_policy() -> None:
+    text = "It may read files in Projects and post in #team. Never touch Archive. Ask me before sending email."
+    assert made(text).artifacts == made(text).artifacts
+
+
+def test_sentences_keep_their_place() -> None:
+    text = "# Rules\n\nOne. Two e.g. this; three\n\n## Email\n\nThe assistant may:\n\n- read mail\n- send mail. Never spam\n"
+    found = [(each.text, each.headings, each.lead) for each in sentences_of(text)]
+    assert found == [
+        ("One.", ("Rules",), ""),
+        ("Two e.g. this", ("Rules",), ""),
+        ("three", ("Rules",), ""),
+        ("read mail", ("Rules", "Email"), "The assistant may"),
+        ("send mail.", ("Rules", "Email"), "The assistant may"),
+        ("Never spam", ("Rules", "Email"), "The assistant may"),
+    ]

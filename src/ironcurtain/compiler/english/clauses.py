@@ -63,6 +63,10 @@ _GRANTING: Final = lexicon("with except save anywhere anyone anything everything
 _EXCEPTING: Final = lexicon(
     "with except other apart aside excluding save not besides anywhere anyone anything everything nothing"
 )
+_NEGATIONS: Final = lexicon(
+    """no not never nothing nobody none nowhere neither nor without hardly refuse refrain forbidden prohibited banned
+    barred stop avoid except denied"""
+)
 _STATEMENTS: Final = lexicon("select insert update delete drop truncate")
 _ITS: Final = re.compile(r"\b(?:its|their)\b", re.IGNORECASE)
 _JOINING: Final = _STRONG | _WEAK
@@ -89,6 +93,8 @@ class Clause:
     emphatic: bool = False
     said: tuple[str, ...] = ()
     """What it says of the content, or else that we cannot check."""
+    negated: bool = False
+    """There is a no in it that says nothing about its mood."""
     grants: bool = False
     """What is excepted from a prohibition is permitted by it."""
     inherited: bool = False
@@ -193,7 +199,10 @@ def _drafts(words: list[Word], *, led: bool) -> Iterator[_Draft]:
                 len(words),
             )
             own = any(index < cue.start < end and cue.name in _DECISIVE for cue in cues)
-            if own and _has_content(words, range(index + 1, end), inside):
+            done = [words[i] for i in range(cuts[-1], index) if i not in inside]
+            at_once = any(cue.start == index + 1 for cue in cues)  # `may read and must not write`
+            whole = at_once or not _only_verbs(done)
+            if own and whole and _has_content(words, range(index + 1, end), inside):
                 cuts.append(index)
     for start, end in zip(cuts, [*cuts[1:], len(words)], strict=True):
         own_cues = [
@@ -202,6 +211,13 @@ def _drafts(words: list[Word], *, led: bool) -> Iterator[_Draft]:
         draft = _Draft(words[start].text if words else "", words[start:end], own_cues)
         _set_aside(draft)
         yield draft
+
+
+def _only_verbs(words: Sequence[Word]) -> bool:
+    """`open, make` of `open, make and edit files as you please`."""
+    return any(w.text in ACTS for w in words) and all(
+        (w.text in ACTS or w.is_mark or w.text in HARMLESS) and not w.reference for w in words
+    )
 
 
 def _is_subject(words: Sequence[Word]) -> bool:
@@ -307,6 +323,7 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
             read_only=any(cue.name == "readonly" for cue in draft.cues),
             emphatic=EMPHATIC.search(Line(draft.words).text) is not None,
             said=reading.said,
+            negated=_has_a_stray_no(draft),
             grants=any(opening in _GRANTING for opening, _ in draft.asides),
             inherited=inherited,
             text=" ".join(word.written for word in draft.words),
@@ -314,6 +331,12 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
         if clause.says_something:
             earlier.append(clause)
             yield clause
+
+
+def _has_a_stray_no(draft: _Draft) -> bool:
+    """Whether some word says no that was not understood to."""
+    known = {i for cue in draft.cues for i in range(cue.start, cue.end)} | idle_in(draft.words)
+    return any(word.text in _NEGATIONS and i not in known for i, word in enumerate(draft.words))
 
 
 def _mood(draft: _Draft, reading: Reading, lead: Mood | None, before: Sequence[Clause]) -> Mood | None:

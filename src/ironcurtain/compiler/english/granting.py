@@ -81,7 +81,7 @@ def granted(clause: Clause, meant: Meant, places: Sequence[Place], then: Mood, t
         for directory in place.values if roles else ():
             yield replace(base, paths=(roles, directory), roles=along)
     if covered:
-        yield replace(base, roles=covered)
+        yield replace(base, roles=covered | along)
         if then is Mood.PERMIT:
             yield from _without(spare, replace(base, rank=Rank.PERMITTED_AS_A_WHOLE, roles=covered))
     elif not names.anything and not _attaches(clause):

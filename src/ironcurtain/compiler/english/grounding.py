@@ -240,7 +240,7 @@ def _best(hits: list[Meant], asked: _Asked) -> list[Meant]:
     """Those whose names say it; only where none does, those that speak of it."""
     terms = asked.terms
     related = frozenset(other for term in terms for other in RELATED.get(term, ()))
-    by_name = [each for each in hits if each.tool.holds(terms) or _on_disk(each.tool, terms)]
+    by_name = [each for each in hits if each.tool.holds(terms) or _by_role(each.tool, terms)]
     by_relation = [each for each in hits if each.tool.nouns & related]
     by_modifier = [each for each in hits if any(each.tool.holds(terms_of(word)) for word in asked.phrase.modifiers)]
     by_text = [each for each in hits if each.tool.says & terms]
@@ -250,8 +250,10 @@ def _best(hits: list[Meant], asked: _Asked) -> list[Meant]:
     return by_name or by_relation or by_modifier or by_text
 
 
-def _on_disk(tool: Surface, terms: frozenset[str]) -> bool:
-    return bool(terms & FILES) and bool(tool.of(Category.PATH))
+def _by_role(tool: Surface, terms: frozenset[str]) -> bool:
+    """Files are what paths lead to, and pages what addresses do."""
+    on_disk = bool(terms & FILES) and bool(tool.of(Category.PATH))
+    return on_disk or ("page" in terms and "fetch-url" in tool.all_roles and tool.effects <= READ)
 
 
 def _meant(tool: Surface, asked: _Asked) -> Meant | None:
@@ -281,7 +283,7 @@ def _speaks_of(tool: Surface, asked: _Asked) -> bool:
         return False  # creating an issue creates no repository
     related = any(RELATED.get(term, frozenset()) & tool.nouns for term in terms)
     by_modifier = any(tool.holds(terms_of(word)) for word in asked.phrase.modifiers)
-    return bool(tool.holds(terms) or _on_disk(tool, terms) or tool.says & terms or related or by_modifier)
+    return bool(tool.holds(terms) or _by_role(tool, terms) or tool.says & terms or related or by_modifier)
 
 
 def _does(tool: Surface, does: frozenset[str], asked: _Asked) -> bool:

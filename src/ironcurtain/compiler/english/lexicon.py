@@ -137,7 +137,7 @@ HARMLESS: Final = lexicon(
         sort sorts type types up out off down over through across between want like wants likes need needs fine ok
         okay happy good welcome free able allowed permitted allow permit let lets make makes made sure keep keeps
         thank thanks part parts s re yes now such more most much many few lot lots anywhere everywhere somewhere
-        altogether hold holds contain contains held whereas themselves lie lies sit sits stand stands live lives
+        altogether along hold holds contain contains held whereas themselves lie lies sit sits stand stands live lives
         happen happens happened done alone instead several together confidential private secret important mean means
         going goes went get gets nor yourself yours mine mentioned above below first before after again explicitly
         expressly prior matter permanently irreversibly irrevocably forever designated"""

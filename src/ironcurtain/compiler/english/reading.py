@@ -177,10 +177,10 @@ class _Reader:
                 return self._aside(index)
             self._do(Act(word.text, frozenset(), frozenset({stem_of(word.text)})))
         else:
-            self._plain(word)
+            self._plain(word, self._text(index + 1))
         return index + 1
 
-    def _plain(self, word: Word) -> None:
+    def _plain(self, word: Word, following: str) -> None:
         """A word that is no verb and begins nothing new."""
         if word.reference is not None:
             self._run.append(word)
@@ -197,7 +197,7 @@ class _Reader:
             self._preposition = word.text
         elif word.text in ("not", "no", "never"):
             self._close()
-            self._negated = bool(self._acts or self._phrases)  # at the beginning it is the mood
+            self._negated = bool(self._acts or self._phrases) or following in PREPOSITIONS  # else it is the mood
         elif not _is_manner(word):
             self._run.append(word)
 

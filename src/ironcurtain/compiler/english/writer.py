@@ -128,6 +128,8 @@ class Writer:
     ) -> None:
         clause, inside = found.clause, [place for place in places if not place.outside]
         doubts = [*doubts, *(f"not {place.text}" for place in places if place.outside)]
+        if clause.negated and not doubts:
+            doubts = ["a no in it"]
         if grounding.unknown and all(act.verb == "touch" for act in clause.acts):
             found.ungrounded = True
             found.notes.append(f"no word in it says what may be done to {', '.join(grounding.unknown)}")

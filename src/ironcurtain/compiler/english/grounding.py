@@ -298,7 +298,7 @@ def _does(tool: Surface, does: frozenset[str], asked: _Asked) -> bool:
         return _may(tool, does, asked, sending=sending)
     if words & tool.words:
         return True
-    if "delete" in effects and "trash" in tool.words:
+    if "delete" in effects and "trash" in tool.words and not words:
         return not asked.for_good
     if "execute" in effects and "command" in tool.all_roles:
         return True

@@ -48,7 +48,8 @@ def everywhere(clause: Clause, meant: Sequence[Meant], then: Mood) -> Iterator[D
     rank = Rank.ASKED_IN_GENERAL if then is Mood.ASK else Rank.FORBIDDEN
     if "move" in effects and then is Mood.FORBID:
         rank = Rank.FORBIDDEN_THERE
-    plain = effects and not effects & NOT_BY_READING and not any(act.words for act in clause.acts)
+    plain = effects and not effects & NOT_BY_READING
+    plain = plain and not any(act.words or act.verb == "upload" for act in clause.acts)
     if plain and clause.about_files and "move" not in effects:
         yield Draft(then, rank, roles=path_roles(effects) | ({"delete-path"} if "update" in effects else set()))
     yield from with_tools(meant, Draft(then, rank))

@@ -117,7 +117,8 @@ class Writer:
             sorts = [word for word in sorts if word not in strange]
             thing = sorts[-1] if sorts and not phrase.references else thing
             whole = len(strange) + len(sorts) == len(words) == len(phrase.written)
-            if thing and strange and whole and (sorts or phrase.preposition):
+            like_a_name = phrase.preposition and (thing == "branch" or any(w[:1].isupper() for w in phrase.written))
+            if thing and strange and whole and (sorts or like_a_name):
                 name = " ".join(w for w, word in zip(phrase.written, words, strict=True) if word in strange)
                 yield Place("value", (name,), thing, outside=phrase.outside, text=name), strange
 
@@ -212,8 +213,18 @@ class Writer:
             self._assess(found, grounding, places, doubts, sentence)
         else:
             self._forbid(found, grounding, places, then)
+        if not found.drafts and _goes_out(clause):
+            self._in_words(found, sentence)
         if not found.drafts:
             found.notes.append("no tool at hand does this")
+
+    def _in_words(self, found: Understanding, sentence: str) -> None:
+        """No tool buys, shares or uploads; but messages and commands may come to that."""
+        out = [Meant(tool) for tool in self._tools.all if tool.effects & {"send", "share", "execute", "pay"}]
+        drafts = restricting.with_tools(out, Draft(Mood.ASK, Rank.ASKED, question=sentence))
+        found.drafts += drafts
+        if found.drafts:
+            found.notes.append("no tool at hand is for this, so it asks where a message or a command might come to it")
 
     def _assess(
         self, found: Understanding, grounding: Grounding, places: Sequence[Place], doubts: Sequence[str], sentence: str
@@ -288,6 +299,12 @@ def _is_vague(clause: Clause) -> bool:
     if clause.mood is Mood.PERMIT or clause.emphatic or clause.said:
         return False
     return all((p.head in ANYTHING or not p.head or p.pronoun) and not p.references for p in clause.phrases)
+
+
+def _goes_out(clause: Clause) -> bool:
+    return (bool(clause.effects & {"pay", "share"}) and clause.effects != EVERY) or any(
+        act.verb == "upload" for act in clause.acts
+    )
 
 
 def _is_one_of(place: Place, clause: Clause) -> bool:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 CONSTITUTIONS: Final = DATA / "constitutions"
 SETS: Final = {
+    "plain": "six more",
     "given": "three that were given",
     "reworded": "the same, in three other wordings each",
     "made": "ten others, by people who had not seen the compiler",

@@ -12,7 +12,7 @@ _PARTS: Final = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0
 _WORD: Final = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
 _KEEP_S: Final = frozenset(
     """address alias access status class https process bus sms css dns ls news business canvas basis analysis
-    progress""".split()  # noqa: SIM905 - to be read
+    progress redis kubernetes aws always previous various series campus bonus focus""".split()  # noqa: SIM905 - to be read
 )
 
 

@@ -67,6 +67,9 @@ _NEGATIONS: Final = lexicon(
     """no not never nothing nobody none nowhere neither nor without hardly refuse refrain forbidden prohibited banned
     barred stop avoid except denied"""
 )
+_PREDICATES: Final = lexicon(
+    "is are be was were need needs require requires offlimits forbidden fine ok has have allowed"
+)
 _STATEMENTS: Final = lexicon("select insert update delete drop truncate")
 _ITS: Final = re.compile(r"\b(?:its|their)\b", re.IGNORECASE)
 _JOINING: Final = _STRONG | _WEAK
@@ -367,7 +370,9 @@ def _completed(
     if draft.opening == "which":
         return acts, [*[p for p in (*last.phrases, *last.exceptions) if p.references or p.head][-1:], *phrases], False
     goes_on = draft.opening in _JOINING or (draft.words and draft.words[0].written[:1].islower())
-    if not _elliptical(phrases, mood, alone=not goes_on):
+    spoken_cues = [draft.words[i].text for cue in draft.cues for i in range(cue.start, cue.end)]
+    verbal = bool(spoken_cues) and not any(word in _PREDICATES for word in spoken_cues)  # `but never all orders`
+    if not _elliptical(phrases, mood, alone=not goes_on, verbal=verbal):
         return acts, phrases, False
     if not any(p.head and not p.is_people and not p.preposition for p in phrases):
         phrases = [*(p for p in last.phrases if not p.preposition and not p.references), *phrases]
@@ -423,15 +428,14 @@ def _acts(verbs: tuple[Act, ...], phrases: list[Phrase], mood: Mood | None) -> t
     plain = [p for p in phrases if not p.preposition and not p.references and p.head not in THINGS]
     named = [p for p in plain if p.head in ACTS and ACTS[p.head][1] == "base"]
     if named and all(act.verb in _LIGHT for act in verbs):  # `inserts and updates are never to be run`
-        return tuple(ACTS[p.head][0] for p in named), [p for p in phrases if p not in named]
+        return tuple(ACTS[p.head][0] for p in named), [_without_act(p) if p in named else p for p in phrases]
     if not verbs:
         acts = tuple(_named_acts(phrases, mood))
         phrases = [
             replace(p, head="query", modifiers=(p.head,)) if p.head in _STATEMENTS and not p.preposition else p
             for p in phrases
         ]
-        spent = [p for p in phrases if p.head in NOUNS_OF_ACTS and p.head not in THINGS and not p.references]
-        return acts, [p for p in phrases if p not in spent] if acts else phrases
+        return acts, [_without_act(p) for p in phrases] if acts else phrases
     if any("link" in p.things and not p.preposition for p in phrases) and any(act.verb in _LIGHT for act in verbs):
         kept = [act for act in verbs if act.verb not in _LIGHT]
         return (ACTS["make_links"][0], *kept), [p for p in phrases if "link" not in p.things or p.preposition]
@@ -444,6 +448,14 @@ def _acts(verbs: tuple[Act, ...], phrases: list[Phrase], mood: Mood | None) -> t
         return verbs, phrases
     kept = [act for act in verbs if act.verb not in _LIGHT]
     return (*(NOUNS_OF_ACTS[p.head] for p in nouns), *kept), [p for p in phrases if p not in nouns or p.references]
+
+
+def _without_act(phrase: Phrase) -> Phrase:
+    """`web searches` as the web, once searching is said."""
+    acts = phrase.head in NOUNS_OF_ACTS or phrase.head in ACTS
+    if not acts or phrase.head in THINGS or phrase.references or phrase.preposition:
+        return phrase
+    return replace(phrase, head=phrase.modifiers[-1] if phrase.modifiers else "", modifiers=phrase.modifiers[:-1])
 
 
 def _mail_in(words: Sequence[Word]) -> str:
@@ -469,12 +481,12 @@ def _named_acts(phrases: Sequence[Phrase], mood: Mood | None) -> Iterator[Act]:
         yield ACTS["fetch"][0]
 
 
-def _elliptical(phrases: Sequence[Phrase], mood: Mood | None, *, alone: bool) -> bool:
+def _elliptical(phrases: Sequence[Phrase], mood: Mood | None, *, alone: bool, verbal: bool) -> bool:
     """Whether what is done must have been said before: `but never in Invoices`; `if somebody is not in my contacts`."""
     if not phrases:
         return mood is not None and not alone
     if not alone:
-        return all(p.preposition or p.other or p.is_people or p.pronoun for p in phrases)
+        return verbal or all(p.preposition or p.other or p.is_people or p.pronoun for p in phrases)
     if not all(p.preposition or p.is_people or p.outside or (p.other and not p.head) for p in phrases):
         return False
     return any(p.is_people or p.outside or p.other for p in phrases)

@@ -56,9 +56,9 @@ def owner_and_name(tool: Surface, place: Place) -> dict[str, tuple[str, ...]] | 
     """`acme/webshop`, for a tool that takes the two apart."""
     owner = next((leaf for leaf in _OWNERS if leaf in tool.leaves), None)
     name = next((leaf for leaf in _REPOSITORIES if leaf in tool.leaves), None)
-    if owner is None or name is None or not all(value.count("/") == 1 for value in place.values):
+    parts = [value.split("/") for value in place.values if value.count("/") == 1]
+    if owner is None or name is None or not parts:
         return None
-    parts = [value.split("/") for value in place.values]
     return {f"arg:{owner}": tuple(a for a, _ in parts), f"arg:{name}": tuple(b for _, b in parts)}
 
 

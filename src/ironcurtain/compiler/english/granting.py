@@ -96,7 +96,8 @@ def _values(meant: Meant, places: Sequence[Place], tools: Tools) -> tuple[dict[s
         pair = owner_and_name(tool, place)
         leaves = leaves_for(tool, place)
         if not place.thing and len(leaves) > 1:
-            leaves = ()  # it cannot be told which of them says where
+            needed = tuple(leaf for leaf in leaves if leaf in tool.required)
+            leaves = needed if len(needed) == 1 else ()  # else it cannot be told which of them says where
         if pair is None and not leaves:
             if is_whole_server(tool, place, tools.all):
                 continue
@@ -122,6 +123,7 @@ def _covered(clause: Clause, meant: Meant, names: _Named) -> frozenset[str]:
     )
     people, hosts = tool.of(Category.PARTY), tool.of(Category.URL)
     is_draft = "draft" in tool.words and tool.effects <= WRITE  # it goes nowhere
+    is_draft = is_draft or (bool(tool.nouns & {"contact", "person"}) and tool.effects <= WRITE)  # nobody is written to
     named_people = names.parties or (names.hosts and not hosts)
     if is_draft or (not named_people and effects & {"send", "share", "pay"}):
         covered |= people

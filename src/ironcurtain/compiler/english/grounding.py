@@ -124,8 +124,10 @@ def _ground(clause: Clause, tools: Tools, scope: frozenset[str]) -> Grounding:
     candidates = [tool for tool in tools.all if tool.server in (called or scope or tools.servers)]
     sends = bool(clause.effects & {"send", "share"}) and clause.effects != EVERY
     objects = [p for p in clause.phrases if is_object(p) and not (sends and p.is_people)]
+    if clause.effects <= READ:  # `every ticket with its comments`
+        objects += [p for p in clause.phrases if p.preposition == "with" and p.things and not p.references]
     if all(p.head in ANYTHING for p in objects):
-        candidates = _where(clause, candidates)
+        candidates = where(clause, candidates)
     brand = frozenset(word for tool in candidates for word in tool.brand) if called else frozenset()
     for act in clause.acts:
         spoken = objects or ([Phrase(head=act.thing)] if act.thing and not act.words else [])
@@ -141,21 +143,19 @@ def _ground(clause: Clause, tools: Tools, scope: frozenset[str]) -> Grounding:
     return found
 
 
-def _where(clause: Clause, tools: list[Surface]) -> list[Surface]:
+def where(clause: Clause, tools: Sequence[Surface]) -> list[Surface]:
     """`put nothing on a card`: where nothing else says what it is about, the place does."""
     nouns = [
         p.head for p in clause.phrases if p.preposition and not p.references and p.head in THINGS and not p.is_people
     ]
     terms = frozenset(term for noun in nouns for term in terms_of(noun)) - FILES
     about = [tool for tool in tools if tool.holds(terms)]
-    return about if terms and about else tools
+    return about if terms and about else list(tools)
 
 
 def is_object(phrase: Phrase) -> bool:
     """Whether it says what something is done to, and not where or with whom."""
-    if phrase.preposition or not phrase.head:
-        return False
-    return not (phrase.references and phrase.head in ("folder", "directory", *PEOPLE))
+    return bool(phrase.head) and not phrase.preposition and not phrase.references
 
 
 def _is_known(word: str, tools: Tools) -> bool:
@@ -206,10 +206,6 @@ class _Asked:
         """What its object may be called; nothing for anything."""
         return frozenset() if not self.phrase.head or self.phrase.head in ANYTHING else terms_of(self.phrase.head)
 
-    @property
-    def about_messages(self) -> bool:
-        return bool(self.phrase.things & {"email", "message", "comment"})
-
 
 def _effects(act: Act, clause: Clause) -> frozenset[str]:
     """What the act comes to in this clause: writing to people is sending, writing in a folder is not."""
@@ -222,7 +218,7 @@ def _effects(act: Act, clause: Clause) -> frozenset[str]:
     if any(p.preposition == "to" and (p.is_people or p.names_people) for p in clause.phrases):
         return frozenset({"send"})
     on_disk = any(p.things & FILES or any(r.kind == "directory" for r in p.references) for p in clause.phrases)
-    mail = act.verb == "write" and any(p.things & {"email", "message"} for p in objects)
+    mail = act.verb == "write" and any(p.things & {"email", "message", "comment"} or p.head == "note" for p in objects)
     return act.effects | {"send"} if mail or not (permits or on_disk) else act.effects
 
 
@@ -291,8 +287,8 @@ def _does(tool: Surface, does: frozenset[str], asked: _Asked) -> bool:
     sending = "send" in effects and does <= {"send", "create"} and bool(tool.nouns & _MESSAGES)
     sending = sending and "draft" not in tool.words
     if not effects:  # a verb that we do not know: only tools with that very word, or what it is said of
-        if asked.about_messages and not asked.permits:
-            return "send" in does or (does <= {"create"} and bool(tool.nouns & _MESSAGES))
+        if asked.terms and not asked.permits:
+            return bool(does - READ)
         return any(word.startswith(stem) for word in tool.words for stem in words if len(stem) > 2)
     if asked.permits:
         return _may(tool, does, asked, sending=sending)

@@ -67,6 +67,8 @@ class Phrase:
     written: tuple[str, ...] = ()
     """The modifiers and the head as they stand."""
     is_new: bool = False
+    is_subject: bool = False
+    """It comes before what is done."""
 
     @property
     def things(self) -> frozenset[str]:
@@ -152,7 +154,8 @@ class _Reader:
         self._acts.append(act)
         self._preposition = self._carried = ""
 
-    def _speak_of(self, phrase: Phrase) -> None:
+    def _speak_of(self, spoken: Phrase) -> None:
+        phrase = replace(spoken, is_subject=not self._acts)
         self._phrases.append(phrase)
         self._groups[-1][1].append(phrase)
 
@@ -318,12 +321,9 @@ class _Reader:
             goes_on = prior == "to" and (self._text(before - 1) in _CONJUNCTIONS or before - 1 in self._skip)
             return act if goes_on or (prior == "to" and not self._acts and not self._phrases) else None
         if form == "ing":
-            return (
-                act
-                if (opens or joined or prior in ("by", "for", "from", "of", "with", "at", "to", "allow", "mind"))
-                and not self._run
-                else None
-            )
+            goes_on = joined and bool(self._acts)  # `filters, forwarding and delegates` is a list of things
+            follows = prior in ("by", "for", "from", "of", "with", "at", "to", "allow", "mind")
+            return act if (opens or goes_on or follows) and not self._run else None
         return None
 
     def _is_unknown_verb(self, index: int) -> bool:
@@ -345,8 +345,8 @@ class _Reader:
     def _is_verb_here(self, index: int) -> bool:
         """Whether a word that may be a noun is a verb, in a list of verbs."""
         following = self._text(index + 1)
-        if self._words[index].singular not in THINGS:
-            return True
+        if self._words[index].singular not in THINGS or (self._groups[-1][0] and not self._groups[-1][1]):
+            return True  # `stage and commit`: there is nothing yet that it is done to
         return following not in ("", ",", "in", "on", "at", "from", "of") and not self._phrases
 
     def _close(self) -> None:

@@ -203,7 +203,7 @@ def counted(clause: Clause, meant: Sequence[Meant], then: Mood) -> Iterator[Draf
         if count.money:
             amounts = [leaf for leaf, roles in tool.roles.items() if "amount" in roles]
             values = {f"arg:{leaf}": {"minimum": count.beyond + 0.01} for leaf in amounts}
-        elif count.unit in PEOPLE or count.unit in ("", "email", "message", "mail"):
+        elif count.unit in PEOPLE or (count.unit in ("", "email", "message", "mail") and tool.of(Category.PARTY)):
             values = {f"role:{role}": {"minItems": more} for role in tool.of(Category.PARTY)}
             members = [leaf for leaf, words in tool.leaves.items() if words & PEOPLE and leaf in tool.texts]
             values = values or {f"arg:{leaf}": {"minItems": more} for leaf in members}

@@ -12,7 +12,7 @@ from ironcurtain.compiler.annotate.arguments import arguments_of
 from ironcurtain.compiler.annotate.effects import VERBS
 from ironcurtain.compiler.annotate.modes import selector_of
 from ironcurtain.compiler.annotate.text import clean, first_sentence, lexicon, singular, words_in, words_of
-from ironcurtain.compiler.english.lexicon import HOLDS, THINGS
+from ironcurtain.compiler.english.lexicon import HOLDS, READ, THINGS
 from ironcurtain.model.roles import Category, Role, category
 
 if TYPE_CHECKING:
@@ -92,7 +92,10 @@ class Surface:
     @property
     def attaches(self) -> bool:
         """Whether it sends files along."""
-        return "read-path" in self.all_roles and bool(self.effects & {"send", "share"} or self.of(Category.PARTY))
+        named = bool(self.words & {"attach", "attachment", "upload"}) and not self.effects & READ
+        return "read-path" in self.all_roles and bool(
+            named or self.effects & {"send", "share"} or self.of(Category.PARTY)
+        )
 
     def leaves_for(self, terms: frozenset[str]) -> tuple[str, ...]:
         """The arguments that say which one is meant, of a sort of thing."""

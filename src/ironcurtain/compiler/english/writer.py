@@ -11,15 +11,26 @@ from ironcurtain.compiler.english.conditions import with_effects
 from ironcurtain.compiler.english.cues import Mood
 from ironcurtain.compiler.english.drafts import Draft, Rank, Understanding
 from ironcurtain.compiler.english.granting import granted, granted_files
-from ironcurtain.compiler.english.grounding import Grounding, Meant, Tools, ground, is_object, is_strange, left_over
-from ironcurtain.compiler.english.lexicon import ANYTHING, EVERY, PEOPLE, READ, THINGS
+from ironcurtain.compiler.english.grounding import (
+    Grounding,
+    Meant,
+    Tools,
+    ground,
+    is_object,
+    is_strange,
+    left_over,
+    where,
+)
+from ironcurtain.compiler.english.lexicon import ANYTHING, EVERY, FILES, PEOPLE, READ, THINGS
 from ironcurtain.compiler.english.places import Place, is_whole_server, places_of
 from ironcurtain.compiler.english.surface import terms_of
+from ironcurtain.model.roles import Category
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ironcurtain.compiler.english.clauses import Clause
+    from ironcurtain.compiler.english.reading import Phrase
     from ironcurtain.compiler.setup import Known
 
 _IDLE: Final = lexicon(
@@ -61,10 +72,27 @@ class Writer:
         places = [place for place in places if place.values]
         if clause.mood is Mood.OBLIGE:
             self._oblige(found, grounding, places)
+        elif clause.mood is Mood.PERMIT and len([p for p in clause.phrases if is_object(p)]) > 1:
+            return self._each(found, scope, sentence, topic)
         elif clause.mood is Mood.PERMIT:
             self._permit(found, grounding, places, doubts)
         else:
             self._restrict(found, grounding, places, doubts, sentence)
+        return found
+
+    def _each(self, found: Understanding, scope: frozenset[str], sentence: str, topic: frozenset[str]) -> Understanding:
+        """A permission for several things: what is not sure of one leaves the others alone."""
+        clause = found.clause
+        objects = [p for p in clause.phrases if is_object(p)]
+        moods = []
+        for each in objects:
+            phrases = tuple(p for p in clause.phrases if p is each or p not in objects)
+            one = self.understand(replace(clause, phrases=phrases), scope, sentence, topic)
+            found.drafts += one.drafts
+            found.notes += one.notes
+            moods.append(one.mood)
+            found.ungrounded |= one.ungrounded
+        found.mood = Mood.ASK if Mood.ASK in moods else Mood.PERMIT
         return found
 
     # --- Names, and what is left over. ---
@@ -84,11 +112,22 @@ class Writer:
             doubts.append(" ".join(clause.said))
         if clause.condition:
             doubts.append(" ".join(clause.condition))
+        if clause.mood is not Mood.PERMIT:
+            doubts += [f"other {p.head}" for p in clause.phrases if p.other and not self._can_tell(p, grounding)]
         exceptions = self._exceptions(clause)
         lost = [p for p in clause.exceptions if p.head and not p.references and not p.other]
         if len(exceptions) < len([p for p in clause.exceptions if p.references]) + len(lost):
             doubts += [f"except {p.head}" for p in lost]
         return [*places, *unlisted], doubts
+
+    def _can_tell(self, phrase: Phrase, grounding: Grounding) -> bool:
+        """Whether a call says which one it is about, so that another one can be told from it."""
+        if not phrase.head or phrase.head in ANYTHING or phrase.head in PEOPLE or phrase.references:
+            return True
+        terms = terms_of(phrase.head)
+        tools = [each.tool for each in grounding.meant] or self._tools.all
+        category = Category.URL if "page" in terms else Category.PATH if terms & FILES else Category.NONE
+        return any(tool.leaves_for(terms) or tool.of(category) for tool in tools)
 
     def _sorted(self, place: Place, clause: Clause) -> Place:
         """A name, with the sort of thing that the clause is about: `table definitions, except for hr.salaries`."""
@@ -116,7 +155,8 @@ class Writer:
             strange = tuple(word for word in words if is_strange(word, tools if clause.mood is Mood.PERMIT else ()))
             sorts = [word for word in sorts if word not in strange]
             thing = sorts[-1] if sorts and not phrase.references else thing
-            whole = len(strange) + len(sorts) == len(words) == len(phrase.written)
+            brands = [word for word in words if self._tools.servers_called([word])]
+            whole = len(strange) + len(sorts) + len(brands) == len(words) == len(phrase.written)
             like_a_name = phrase.preposition and (thing == "branch" or any(w[:1].isupper() for w in phrase.written))
             if thing and strange and whole and (sorts or like_a_name):
                 name = " ".join(w for w, word in zip(phrase.written, words, strict=True) if word in strange)
@@ -239,8 +279,9 @@ class Writer:
         elif clause.said and not places:
             meant = [each for each in meant if each.tool.effects - READ]
         if not meant or found.ungrounded:
-            tools = [tool for tool in self._tools.all if tool.effects - READ or tool.server in self._topic]
-            meant = [Meant(tool) for tool in tools]
+            named = where(clause, self._tools.all)
+            topic = self._topic if len(named) == len(self._tools.all) else frozenset()
+            meant = [Meant(tool) for tool in named if tool.effects - READ or tool.server in topic]
         drafts = restricting.with_tools(meant, Draft(Mood.ASK, Rank.ASKED))
         if places:
             drafts = restricting.there(clause, meant, places, Mood.ASK, self._tools)
@@ -321,5 +362,7 @@ def _is_boundless(clause: Clause) -> bool:
 
 def _is_about_content(clause: Clause, unknown: Sequence[str]) -> bool:
     """`Whatever you write, no customer should be recognisable`: what is unknown is in it, and not another object."""
-    heads = [p.head for p in clause.phrases if is_object(p)]
-    return any(head in ANYTHING for head in heads) and all(head in ANYTHING or head in unknown for head in heads)
+    objects = [p for p in clause.phrases if is_object(p)]
+    about = [p for p in objects if p.head not in unknown]
+    said_of = all(p.is_subject for p in about) and any(not p.is_subject for p in objects if p.head in unknown)
+    return bool(about) and (said_of or all(p.head in ANYTHING for p in about))

@@ -319,7 +319,7 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
             mood=mood,
             acts=acts,
             phrases=tuple(phrases),
-            exceptions=tuple(_resolved(asides.exceptions, earlier)),
+            exceptions=tuple(_resolved(_without_pronouns(asides.exceptions), earlier)),
             condition=tuple(asides.condition),
             count=reading.count,
             only=_only(draft) and not any(cue.name == "readonly" for cue in draft.cues),
@@ -513,6 +513,12 @@ def _resolved(phrases: Sequence[Phrase], before: Sequence[Clause]) -> list[Phras
     for phrase in phrases:
         found.append(_referred(phrase, found, before))
     return found
+
+
+def _without_pronouns(phrases: list[Phrase]) -> list[Phrase]:
+    """`except those in Diary`: what is in Diary."""
+    named = [p for p in phrases if p.references or p.head]
+    return named if any(p.references for p in named) else phrases
 
 
 def _apposed(phrases: list[Phrase]) -> list[Phrase]:

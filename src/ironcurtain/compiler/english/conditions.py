@@ -92,7 +92,7 @@ def named(place: Place) -> str:
     """An expression for a value that is this name, in any spelling, and without what stands before its last dot."""
     values = [*place.values, *([] if place.text.startswith("@") else [place.text])]
     bare = [spelled(value) for value in values]
-    bare += [escaped(value.rpartition(".")[2]) for value in place.values if "." in value]
+    bare += [escaped(value.rpartition(".")[2]) for value in place.values if value.count(".") == 1 and "@" not in value]
     return rf"(?i)\W*({'|'.join(dict.fromkeys(bare))})\W*"
 
 

@@ -95,7 +95,7 @@ def _values(meant: Meant, places: Sequence[Place], tools: Tools) -> tuple[dict[s
     for place in (p for p in places if p.kind == "value"):
         pair = owner_and_name(tool, place)
         leaves = leaves_for(tool, place)
-        if not place.thing and len(leaves) > 1:
+        if not place.thing and not place.is_option and len(leaves) > 1:
             needed = tuple(leaf for leaf in leaves if leaf in tool.required)
             leaves = needed if len(needed) == 1 else ()  # else it cannot be told which of them says where
         if pair is None and not leaves:
@@ -181,7 +181,8 @@ def _path_roles(clause: Clause, tool: Surface, place: Place) -> frozenset[str]:
 def granted_files(clause: Clause, places: Sequence[Place], then: Mood, tools: Tools) -> Iterator[Draft]:
     """A permission for files in a place concerns every tool that works on files, and does nothing else."""
     directories = [place for place in places if place.kind == "path"]
-    if not directories or not clause.about_files or clause.effects & NOT_BY_READING:
+    particular = any(act.words and "move" not in act.effects for act in clause.acts)  # only what is called so does it
+    if not directories or not clause.about_files or clause.effects & NOT_BY_READING or particular:
         return
     kinds = _kinds(clause)
     for tool in tools.all:

@@ -131,7 +131,8 @@ def _required(drafts: list[Placed]) -> list[Placed]:
         if draft.then is Mood.PERMIT and len(draft.tools) == 1:
             (tool,) = draft.tools
             optional = {f"arg:{leaf}" for leaf in tool.texts - tool.required}
-            missing = (decided.get(tool.key, set()) & optional) - set(draft.values)
+            told = any("in" in draft.values.get(key, {}) for key in decided.get(tool.key, ()))
+            missing = set() if told else (decided.get(tool.key, set()) & optional) - set(draft.values)
             if missing:
                 draft = replace(draft, values={**draft.values, **{key: {"maxLength": 100_000} for key in missing}})
         found.append(Placed(draft, placed.sentence))

@@ -41,6 +41,8 @@ class Place:
     """`from` or `to`, where the clause says so."""
     outside: bool = False
     text: str = ""
+    is_option: bool = False
+    """It is one of the words that an argument may be: `set it to pending`."""
     guessed: bool = False
     """The sort of thing is what the clause is about, and may be another."""
 
@@ -103,6 +105,8 @@ def _thing_of(phrase: Phrase) -> str:
 
 def leaves_for(tool: Surface, place: Place) -> tuple[str, ...]:
     """The arguments of a tool that such a name is given in."""
+    if place.is_option:
+        return tuple(leaf for leaf, options in tool.options.items() if options & set(place.values))
     if place.thing:
         return tool.leaves_for(place.terms)
     naming = tool.of(*_NAMING) - {"command"} | {"identifier"}

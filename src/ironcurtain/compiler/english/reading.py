@@ -76,6 +76,11 @@ class Phrase:
         return THINGS.get(self.head, frozenset())
 
     @property
+    def said(self) -> frozenset[str]:
+        """Its words in lower case, as they stand."""
+        return frozenset(word.lower() for word in self.written)
+
+    @property
     def is_people(self) -> bool:
         """Whether it speaks of people."""
         return self.head in PEOPLE
@@ -312,6 +317,7 @@ class _Reader:
         opens = (
             before < 0
             or before in self._skip
+            or (joined and before == 0)
             or prior
             in (":", "-", "(", "please", "not", "before", "though", "whereas", "while", "but", "so", "then", "you")
         )

@@ -121,7 +121,7 @@ def _things(clause: Clause, meant: Sequence[Meant], place: Place, draft: Draft, 
             blind.append(each)
         modes = modes_of(each, permits=False)
         for key, predicate in keys:
-            sure = bool(place.thing) and key[4:] in leaves_for(each.tool, place)
+            sure = bool(place.thing or place.is_option) and key[4:] in leaves_for(each.tool, place)
             yield replace(draft, tools=(each.tool,), values={**modes, key: predicate}, sure=sure)
         if whole:
             yield replace(draft, tools=(each.tool,), values=modes)
@@ -138,7 +138,7 @@ def _keys(tool: Surface, place: Place, *, forbids: bool, whole: bool) -> Iterato
         return
     if tool.statement and not whole:
         yield f"arg:{tool.statement}", {"matches": mentions(place.values)}
-    sure = place.thing and not place.guessed
+    sure = place.is_option or (place.thing and not place.guessed)
     leaves = dict.fromkeys((*leaves_for(tool, place), *(() if sure else leaves_for(tool, replace(place, thing="")))))
     yield from ((f"arg:{leaf}", {"matches": named(place)}) for leaf in leaves if leaf in tool.texts)
 

@@ -52,6 +52,8 @@ class Surface:
     leaves: Mapping[str, frozenset[str]]
     """The words of every argument."""
     required: frozenset[str]
+    options: Mapping[str, frozenset[str]]
+    """The words that an argument may be, where it may be only these."""
     texts: frozenset[str]
     """The arguments that may be strings."""
     selector: str = ""
@@ -151,6 +153,11 @@ def _surface(
         roles=roles,
         leaves=leaves,
         required=frozenset(leaf for leaf, argument in arguments.items() if argument.required),
+        options={
+            leaf: frozenset(value for value in argument.enum if isinstance(value, str))
+            for leaf, argument in arguments.items()
+            if argument.enum
+        },
         texts=frozenset(
             leaf
             for leaf, argument in arguments.items()

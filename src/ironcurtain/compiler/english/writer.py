@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ironcurtain.compiler.english.clauses import Clause
+    from ironcurtain.compiler.english.lexicon import Act
     from ironcurtain.compiler.english.reading import Phrase
     from ironcurtain.compiler.setup import Known
 
@@ -120,6 +121,11 @@ class Writer:
             doubts += [f"except {p.head}" for p in lost]
         return [*places, *unlisted], doubts
 
+    def _does_that(self, act: Act, grounding: Grounding) -> bool:
+        """Whether the tools that are meant have in their names what is done, though we do not know the word."""
+        words = frozenset(word for each in grounding.meant for word in each.tool.words)
+        return any(word.startswith(stem) for word in words for stem in act.words if stem)
+
     def _can_tell(self, phrase: Phrase, grounding: Grounding) -> bool:
         """Whether a call says which one it is about, so that another one can be told from it."""
         if not phrase.head or phrase.head in ANYTHING or phrase.head in PEOPLE or phrase.references:
@@ -131,7 +137,7 @@ class Writer:
 
     def _sorted(self, place: Place, clause: Clause) -> Place:
         """A name, with the sort of thing that the clause is about: `table definitions, except for hr.salaries`."""
-        if place.kind != "value":
+        if place.kind != "value" or place.is_option:
             return place
         if place.thing and any(tool.leaves_for(place.terms) for tool in self._tools.all):
             return place
@@ -150,6 +156,16 @@ class Writer:
         thing = "branch" if any(act.verb in ("push", "commit", "merge") for act in clause.acts) else ""
         for phrase in clause.phrases:
             words = [word for word in (*phrase.modifiers, phrase.head) if word]
+            options = {
+                o for tool in tools for found in tool.options.values() for o in found if o.lower() in phrase.said
+            }
+            if phrase.preposition and not phrase.references and options:
+                text = " ".join(phrase.written)
+                yield (
+                    Place("value", tuple(sorted(options)), text=text, is_option=True, outside=phrase.outside),
+                    tuple(words),
+                )
+                continue
             nouns = [word for word in words if word not in PEOPLE]
             sorts = [word for word in nouns if any(tool.leaves_for(terms_of(word)) for tool in tools)]
             strange = tuple(word for word in words if is_strange(word, tools if clause.mood is Mood.PERMIT else ()))
@@ -234,6 +250,10 @@ class Writer:
             found.drafts += restricting.programs(run, then, self._tools)
             if not unknown and not grounding.meant and not places:
                 return
+        doubts = [
+            *doubts,
+            *(act.verb for act in clause.acts if not act.effects and not self._does_that(act, grounding)),
+        ]
         if unknown and not grounding.meant:
             doubts = [*doubts, *unknown]
             known = tuple(p for p in clause.phrases if p.head not in unknown or p.references)

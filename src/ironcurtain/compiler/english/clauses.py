@@ -203,6 +203,10 @@ def _drafts(words: list[Word], *, led: bool) -> Iterator[_Draft]:
             )
             own = any(index < cue.start < end and cue.name in _DECISIVE for cue in cues)
             done = [words[i] for i in range(cuts[-1], index) if i not in inside]
+            left = [cue for cue in cues if cuts[-1] <= cue.start < index]
+            bare = all(cue.end - cue.start == 1 and words[cue.start].text in ("no", "neither") for cue in left)
+            if bare and left and word.text in ("or", "and", ",") and not any(w.text in ACTS for w in done):
+                continue  # `no issue or comment may ...`
             at_once = any(cue.start == index + 1 for cue in cues)  # `may read and must not write`
             whole = at_once or not _only_verbs(done)
             if own and whole and _has_content(words, range(index + 1, end), inside):
@@ -321,7 +325,7 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
             phrases=tuple(phrases),
             exceptions=tuple(_resolved(_without_pronouns(asides.exceptions), earlier)),
             condition=tuple(asides.condition),
-            count=reading.count,
+            count=reading.count or asides.count,
             only=_only(draft) and not any(cue.name == "readonly" for cue in draft.cues),
             read_only=any(cue.name == "readonly" for cue in draft.cues),
             emphatic=EMPHATIC.search(Line(draft.words).text) is not None,
@@ -402,6 +406,7 @@ class _Asides:
     exceptions: list[Phrase] = field(default_factory=list)
     condition: list[str] = field(default_factory=list)
     """What cannot be checked."""
+    count: Count | None = None
     readings: list[Reading] = field(default_factory=list)
     """What is done, where only the condition says so: `if an event has to be changed, ask me`."""
 
@@ -411,7 +416,9 @@ class _Asides:
         for opening, words in draft.asides:
             inner = read(words, [])
             about = [p for p in inner.phrases if p.references or p.other]
-            if not said and mood is Mood.ASK and any(done for done, _ in inner.groups):
+            if inner.count is not None and opening in ("if", "when"):
+                found.count = inner.count  # `ask me if it wants more than 10 results`
+            elif not said and mood is Mood.ASK and any(done for done, _ in inner.groups):
                 found.readings.append(inner)
             elif inner.phrases and opening in _EXCEPTING and not any(acts for acts, _ in inner.groups):
                 found.exceptions += inner.phrases

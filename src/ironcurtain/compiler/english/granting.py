@@ -63,7 +63,8 @@ def granted(clause: Clause, meant: Meant, places: Sequence[Place], then: Mood, t
         return
     values, spare = conditions
     covered = _covered(clause, meant, names)
-    narrow = bool(values or names.anything)
+    called = any(act.words & tool.words for act in clause.acts)  # a particular act: beats what is said of all
+    narrow = bool(values or names.anything or called)
     rank = Rank.ASKED if then is Mood.ASK else Rank.PERMITTED if narrow else Rank.PERMITTED_IN_GENERAL
     along = tool.of(Category.CARRIED) if then is Mood.ASK else frozenset()
     base = Draft(then, rank, (tool,), values=values)
@@ -164,7 +165,7 @@ def _path_roles(clause: Clause, tool: Surface, place: Place) -> frozenset[str]:
     effects = clause.effects
     uploads = any(act.verb == "upload" for act in clause.acts) and place.end != "to"
     if "send" in effects or uploads:
-        return tool.all_roles & {"read-path"}
+        return frozenset(role for roles in tool.roles.values() if "read-path" in roles for role in roles & ALL_PATHS)
     if "execute" in effects:
         return tool.all_roles & ALL_PATHS
     if place.end == "to" and not effects & {"move", "delete"}:

@@ -138,6 +138,8 @@ class _Reader:
         self._carried = ""
         self._passive = any(words[cue.end - 1].text in _BE for cue in cues)
         self._negated = False
+        self._stated = any(words[i].text in _BE for cue in cues for i in range(cue.start, cue.end))
+        """Something is said of a thing: it is fine, they are forbidden."""
 
     def read(self) -> Reading:
         index = 0
@@ -322,6 +324,8 @@ class _Reader:
             in (":", "-", "(", "please", "not", "before", "though", "whereas", "while", "but", "so", "then", "you")
         )
         if form == "base":
+            if before < 0 and self._stated and word.singular in THINGS:
+                return None  # `Mail filters are off limits`
             if opens or (joined and bool(self._acts) and not self._run and self._is_verb_here(index)):
                 return act
             goes_on = prior == "to" and (self._text(before - 1) in _CONJUNCTIONS or before - 1 in self._skip)

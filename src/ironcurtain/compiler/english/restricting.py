@@ -45,7 +45,8 @@ _FILE_NAME: Final = re.compile(r".*\w\.[a-z]{1,5}")
 def everywhere(clause: Clause, meant: Sequence[Meant], then: Mood) -> Iterator[Draft]:
     """Without a place: the tools that do it, and the roles that it is done through."""
     effects = clause.effects
-    rank = Rank.ASKED_IN_GENERAL if then is Mood.ASK else Rank.FORBIDDEN
+    called = any(act.words for act in clause.acts)
+    rank = Rank.FORBIDDEN if then is Mood.FORBID else Rank.ASKED if called else Rank.ASKED_IN_GENERAL
     if "move" in effects and then is Mood.FORBID:
         rank = Rank.FORBIDDEN_THERE
     plain = effects and not effects & NOT_BY_READING

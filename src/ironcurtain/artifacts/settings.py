@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
     from ironcurtain.artifacts.item import Item
 
-KEYS: Final = ("escalation", "budget", "servers")
+SPOKEN_OF: Final = ("directories", "lists", "names")
+"""What a constitution may speak of; read when it is compiled."""
+KEYS: Final = ("escalation", "budget", "servers", *SPOKEN_OF)
 _COUNTS: Final = {
     "calls": "calls",
     "callsPerTool": "calls_per_tool",

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Final
 from rich.text import Text
 
 from ironcurtain.artifacts.files import read_artifact
+from ironcurtain.artifacts.home import Home, default_home
 from ironcurtain.artifacts.item import parse
 from ironcurtain.artifacts.policy import POLICY
 from ironcurtain.artifacts.verify import verify_directory
 from ironcurtain.cli.loading import surroundings
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import agreed, console, heading
+from ironcurtain.compiler.at_home import prepare
 from ironcurtain.compiler.labels import read_labels
 from ironcurtain.compiler.offline import compile_offline
 from ironcurtain.compiler.setup import Known, read_setup
@@ -39,7 +41,11 @@ _ORDER: Final = {"asks": 0, "nothing": 1}
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compile a constitution for saved catalogues into a directory."""
+    """Compile the home's constitution, or with --out any constitution for saved catalogues."""
+    if arguments.out is None:
+        return _at_home(arguments)
+    if not arguments.catalogue or not arguments.constitution:
+        raise Refusal("usage", "--out is for saved catalogues", "add --constitution FILE and --catalogue NAME=FILE")
     began = time.monotonic()
     directory = Path(arguments.out)
     known = read_setup(Path(arguments.setup)) if arguments.setup else _usual()
@@ -50,16 +56,40 @@ def run(arguments: argparse.Namespace) -> int:
     text = read_artifact(Path(arguments.constitution)).decode()
     product = compile_offline(text, arguments.catalogue, known, labels, version)
     product.write(directory)
-    verification = verify_directory(directory, surroundings())
-    if arguments.json:
-        print(json.dumps(_fields(product.compiled, passed=verification.passed), ensure_ascii=False))
-    else:
-        for line in _lines(product.compiled):
-            console().print(line)
-        verdict = "pass" if verification.passed else "FAIL"
-        took = f"{time.monotonic() - began:.1f} s"
-        console().print(f"\n{len(product.compiled.rules)} rules in {directory}, verdict: {verdict} ({took})")
-    return DONE if verification.passed else NO
+    passed = verify_directory(directory, surroundings()).passed
+    _show(product.compiled, directory, time.monotonic() - began, passed=passed, machine=arguments.json)
+    return DONE if passed else NO
+
+
+def _at_home(arguments: argparse.Namespace) -> int:
+    for option in ("catalogue", "setup", "annotations"):
+        if getattr(arguments, option):
+            raise Refusal("usage", f"--{option} is for saved catalogues", "add --out DIR")
+    began = time.monotonic()
+    home = Home(default_home())
+    around = surroundings()
+    prepared = prepare(home, Path(arguments.constitution or home.constitution), around)
+    passed = prepared.verification.passed
+    took = time.monotonic() - began
+    _show(prepared.product.compiled, prepared.directory, took, passed=passed, machine=arguments.json)
+    if not passed:
+        return NO
+    if not agreed("put this policy in force", yes=arguments.yes):
+        return NO
+    prepared.publish(home, around)
+    if not arguments.json:
+        console().print(f"in force: {home.policy}")
+    return DONE
+
+
+def _show(compiled: Compiled, directory: Path, seconds: float, *, passed: bool, machine: bool) -> None:
+    if machine:
+        print(json.dumps(_fields(compiled, passed=passed), ensure_ascii=False))
+        return
+    for line in _lines(compiled):
+        console().print(line)
+    verdict = "pass" if passed else "FAIL"
+    console().print(f"\n{len(compiled.rules)} rules in {directory}, verdict: {verdict} ({seconds:.1f} s)")
 
 
 def _usual() -> Known:

@@ -138,21 +138,19 @@ def _compiler(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     ):
         compile_ = _verb(
             verbs, name, "compile:run", help_,
-            "For the tools of saved catalogues, without a model and without starting a server. Every sentence is shown"
-            " with what became of it; what could not be understood or checked comes first, and asks.",
+            "Without options: the constitution of the home, for the tools that are approved; the policy is shown, and"
+            " put in force when you say so. With --out: any constitution, for saved catalogues, without starting a"
+            " server. No model is asked. Every sentence is shown with what became of it; what could not be understood"
+            " or checked comes first, and asks.",
         )  # fmt: skip
-        compile_.add_argument("--constitution", metavar="FILE", required=True, help="the text")
+        compile_.add_argument("--constitution", metavar="FILE", help="the text; left out: constitution.md of the home")
+        compile_.add_argument("--out", metavar="DIR", help="where the policy goes, for saved catalogues")
         compile_.add_argument(
-            "--catalogue",
-            metavar="NAME=FILE",
-            action="append",
-            required=True,
-            help="a server's tools: a saved tools/list",
+            "--catalogue", metavar="NAME=FILE", action="append", help="a server's tools: a saved tools/list"
         )
         compile_.add_argument("--setup", metavar="FILE", help="directories, lists and names the text may speak of")
         compile_.add_argument("--annotations", metavar="FILE", help="corrected lines of `ironcurtain annotate --json`")
-        compile_.add_argument("--out", metavar="DIR", required=True, help="where the policy goes")
-        compile_.add_argument("--yes", action="store_true", help="replace what is there without asking")
+        compile_.add_argument("--yes", action="store_true", help="without asking")
         compile_.add_argument("--json", action="store_true", help="for machines")
 
 

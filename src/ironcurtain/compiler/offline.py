@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ironcurtain.artifacts.catalogue import read_catalogue
 from ironcurtain.artifacts.files import write_artifact
-from ironcurtain.artifacts.policy import ANNOTATIONS, LISTS, POLICY, SCENARIOS
+from ironcurtain.artifacts.policy import ANNOTATIONS, POLICY, SCENARIOS
 from ironcurtain.compiler.annotate.annotator import understand
 from ironcurtain.compiler.english.compiler import compile_constitution
 from ironcurtain.compiler.english.surface import surfaces_of
@@ -36,9 +36,9 @@ class Product:
     """By file name."""
 
     def write(self, directory: Path) -> None:
-        """Put the artifacts into a directory; what an earlier compilation left there goes."""
+        """Put the artifacts into a directory; what an earlier compilation left there goes, but for lists."""
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for name in (POLICY, ANNOTATIONS, LISTS, SCENARIOS, BUDGET):
+        for name in (ANNOTATIONS, POLICY, SCENARIOS, BUDGET):
             if name in self.artifacts:
                 text = json.dumps(self.artifacts[name], indent=1, ensure_ascii=False)
                 write_artifact(directory / name, f"{text}\n".encode())
@@ -54,7 +54,15 @@ def compile_offline(
     for named in catalogues:
         server, definitions = read_catalogue(named)
         stem = Path(named.partition("=")[2]).stem
-        servers[server] = [_labelled(tool.fields(), labels, server, stem) for tool in understand(server, definitions)]
+        tools = understand(server, definitions)
+        servers[server] = [_labelled(tool.fields(), labels, server, stem) for tool in tools]
+    return compile_tools(constitution, servers, known, version)
+
+
+def compile_tools(
+    constitution: str, servers: Mapping[str, list[dict[str, Any]]], known: Known, version: int
+) -> Product:
+    """Compile for annotated tools."""
     surfaces = [surface for server, tools in servers.items() for surface in surfaces_of(server, tools)]
     compiled = compile_constitution(constitution, surfaces, known)
     policy = {
@@ -64,7 +72,7 @@ def compile_offline(
         "lists": {
             name: {**({"kind": each.kind} if each.kind else {}), "values": [*each.values]}
             for name, each in known.lists.items()
-            if name in compiled.lists
+            if name in compiled.lists and not each.dynamic
         },
         "rules": compiled.rules,
     }

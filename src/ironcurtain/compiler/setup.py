@@ -23,6 +23,8 @@ class NamedList:
 
     kind: str
     values: tuple[str, ...]
+    dynamic: bool = False
+    """Its values stand in `dynamic-lists.json`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,8 @@ _RECORDED: Final = re.compile(
     re.IGNORECASE,
 )
 _REFUSED: Final = re.compile(
-    r"\bmay only (?:access|use|do|touch)\b.*\b(?:explicitly )?(?:permitted|allowed|granted)\b|\bleast privilege\b"
+    r"\bmay (?:only )?do (?:only )?what is (?:permitted|allowed)\b|\bleast privilege\b"
+    r"|\bmay only (?:access|use|do|touch)\b.*\b(?:explicitly )?(?:permitted|allowed|granted)\b"
     r"|\b(?:nothing|anything) (?:that is |which is |i have )?not (?:listed|mentioned|allowed|permitted|named)"
     r"|everything else is (?:forbidden|off limits|denied|not allowed)|what is not allowed is forbidden"
     r"|actions? (?:that )?i would not (?:approve|want|agree)",
@@ -41,6 +42,9 @@ _KEPT: Final = (
     (_REFUSED, "what no rule allows is refused"),
 )
 """Sentences that hold whatever the rules say."""
+_TOUCHES_NOTHING: Final = re.compile(
+    r"\btools? that (?:touch(?:es)?|change(?:s)?) nothing\b.*\b(?:permitted|allowed|fine|okay|ok)\b", re.IGNORECASE
+)
 _IN_DOUBT: Final = re.compile(
     r"(?:when|if|whenever|where) (?:it is |you are |it |the \w+ is )?(?:in doubt|unsure|uncertain|not sure|unclear)"
     r"|for (?:anything|everything) else\b.{0,20}\bask"
@@ -114,6 +118,9 @@ class _Reader:
             plain = Understanding(Clause(None, (), ()), None, notes=[why] if why else [], limits=limits)
             others = [] if why or "repeats" in limits else self._clauses(sentence)
             return [plain, *(meaning for meaning in others if meaning.clause.count is None)]
+        if _TOUCHES_NOTHING.search(sentence.text):
+            harmless = Draft(Mood.PERMIT, Rank.PERMITTED_IN_GENERAL_AS_A_WHOLE, side_effects=False)
+            return [Understanding(Clause(Mood.PERMIT, (), ()), Mood.PERMIT, drafts=[harmless])]
         if _IN_DOUBT.search(sentence.text):
             last = Draft(Mood.ASK, Rank.LAST, elsewhere=True)
             return [Understanding(Clause(Mood.ASK, (), ()), Mood.ASK, drafts=[last])]

@@ -47,6 +47,7 @@ class Draft:
     domains: tuple[frozenset[str], tuple[str, ...]] | None = None
     lists: tuple[frozenset[str], tuple[str, ...]] | None = None
     values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    side_effects: bool | None = None
     question: str = ""
     elsewhere: bool = False
     exempt: tuple[Place, ...] = ()
@@ -60,6 +61,8 @@ class Draft:
         if self.tools:
             found["server"] = sorted({tool.server for tool in self.tools})
             found["tool"] = sorted({tool.name for tool in self.tools})
+        if self.side_effects is not None:
+            found["sideEffects"] = self.side_effects
         if self.roles:
             found["roles"] = sorted(self.roles)
         if self.paths:

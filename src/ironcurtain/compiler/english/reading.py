@@ -31,6 +31,7 @@ _ADVERBS: Final = lexicon(
     """also ever never always only just simply freely not already even still either both first please now then
         otherwise therefore too again there"""
 )
+_PASSED_OVER: Final = lexicon("ever always also simply just already still please then otherwise therefore too again")
 _SUBJECTS: Final = lexicon("i it we they you he she agent assistant bot ai model tool program system helper software")
 _CONJUNCTIONS: Final = lexicon(", and or nor / then & plus whereas while though although however yet otherwise so but")
 _ABOUT_MANNER: Final = lexicon("publicly privately anonymously externally internally")
@@ -194,6 +195,8 @@ class _Reader:
         """A word that is no verb and begins nothing new."""
         if word.reference is not None:
             self._run.append(word)
+        elif word.text in _PASSED_OVER:
+            pass
         elif word.text in ("who", "what", "whatever", "everyone") and not self._run:
             self._run.append(replace(word, text="people" if word.text in ("who", "everyone") else "anything"))
         elif word.is_mark or word.text in _CONJUNCTIONS:

@@ -318,6 +318,11 @@ def _literal(words: Sequence[Word], index: int, literals: frozenset[str]) -> tup
 
 def _resolved(word: Word, known: Known) -> Word:
     reference = word.reference
+    if reference and reference.kind == "literal" and "/" in reference.text:
+        first, _, rest = reference.text.partition("/")  # `Projects/Old`
+        usual = f"{known.home}/{first}" if first in _USUAL else None
+        if (base := known.directories.get(first, usual)) is not None:
+            return Word(word.text, word.written, Reference("directory", reference.text, (f"{base}/{rest}",)))
     if reference and reference.kind == "directory":
         return Word(word.text, word.written, Reference("directory", reference.text, (known.absolute(reference.text),)))
     return word

@@ -273,6 +273,8 @@ class Writer:
             self._assess(found, grounding, places, doubts, sentence)
         else:
             self._forbid(found, grounding, places, then)
+        if not found.drafts and places and grounding.meant:  # it cannot be told where that is
+            self._assess(found, grounding, [], [place.text for place in places], sentence)
         if not found.drafts and _goes_out(clause):
             self._in_words(found, sentence)
         if not found.drafts:

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.text import lexicon
 from ironcurtain.compiler.english.cues import EMPHATIC, Cue, Line, Mood, cues_in, idle_in, mood_of
-from ironcurtain.compiler.english.lexicon import ACTS, ANYTHING, EVERY, FILES, HARMLESS, NOUNS_OF_ACTS, THINGS, Act
+from ironcurtain.compiler.english.lexicon import (
+    ACTS,
+    ANYTHING,
+    EVERY,
+    FILES,
+    HARMLESS,
+    NOUNS_OF_ACTS,
+    PEOPLE,
+    THINGS,
+    Act,
+)
 from ironcurtain.compiler.english.reading import OTHER, PREPOSITIONS, Count, Phrase, Reading, read
 
 if TYPE_CHECKING:
@@ -48,6 +58,27 @@ _ASIDES: Final = tuple(
         "if",
         "when",
         "before",
+        "while",
+        "once",
+        "after",
+        "during",
+        "until",
+        "till",
+        "bar",
+        "minus",
+        "save",
+        "less",
+        "short_of",
+        "excepting",
+        "barring",
+        "exclusive_of",
+        "instead_of",
+        "rather_than",
+        "leaving_out",
+        "omitting",
+        "skipping",
+        "but_not",
+        "just_not",
         "anywhere_but",
         "anyone_but",
         "anything_but",
@@ -58,17 +89,25 @@ _ASIDES: Final = tuple(
     ]
 )
 _FINITE: Final = lexicon("is are was were gets get goes go may can must has have")
-_GRANTING: Final = lexicon("with except save anywhere anyone anything everything nothing excluding")
+_GRANTING: Final = lexicon("with except excepting save anywhere anyone anything everything nothing excluding")
 """`Nothing except X` lets X be; `nobody other than X` does not say so."""
 _EXCEPTING: Final = lexicon(
-    "with except other apart aside excluding save not besides anywhere anyone anything everything nothing"
+    """with except other apart aside excluding save not besides anywhere anyone anything everything nothing bar minus
+    less short excepting barring exclusive instead rather leaving omitting skipping but just"""
 )
 _NEGATIONS: Final = lexicon(
     """no not never nothing nobody none nowhere neither nor without hardly refuse refrain forbidden prohibited banned
-    barred stop avoid except denied"""
+    barred stop avoid except denied rarely seldom far scarcely barely"""
 )
 _PREDICATES: Final = lexicon(
     "is are be was were need needs require requires offlimits forbidden fine ok has have allowed"
+)
+_BESIDE_VERBS: Final = lexicon("also therefore always then only still now too generally and or but , so :")
+_WE_ACT: Final = lexicon("it you agent assistant bot ai model program helper software system claude tool one")
+_UNSETTLED: Final = lexicon(
+    """approval permission consent approve approves confirm confirms authorise sign forbid forbids prohibit object deny
+    denies denied revoked withdrawn expired withheld scrap forget cease quit skip ignore exempt exception taboo nope
+    rarely seldom dont mustnt cant wont"""
 )
 _STATEMENTS: Final = lexicon("select insert update delete drop truncate")
 _ITS: Final = re.compile(r"\b(?:its|their)\b", re.IGNORECASE)
@@ -98,6 +137,10 @@ class Clause:
     """What it says of the content, or else that we cannot check."""
     negated: bool = False
     """There is a no in it that says nothing about its mood."""
+    stranger: bool = False
+    """It is not the assistant that may."""
+    oneself: bool = False
+    """The owner is one of those it is done to or for."""
     grants: bool = False
     """What is excepted from a prohibition is permitted by it."""
     inherited: bool = False
@@ -180,7 +223,7 @@ def _drafts(words: list[Word], *, led: bool) -> Iterator[_Draft]:
         and ACTS[words[start].text][1] == "base"
         and not _cued(cues, start, start + 1)
     ):
-        cues = sorted([*cues, Cue("permit", start, start)], key=lambda cue: cue.start)  # `Read my mail.`
+        cues = sorted([*cues, Cue("imperative", start, start)], key=lambda cue: cue.start)  # `Read my mail.`
     inside = {index for cue in cues for index in range(cue.start, cue.end)} | idle_in(words) | _bracketed(words)
     cuts = [0]
     for index, word in enumerate(words):
@@ -194,7 +237,9 @@ def _drafts(words: list[Word], *, led: bool) -> Iterator[_Draft]:
         if not _cued(cues, cuts[-1], index) and word.text != "which" and not (starts_anew and verbs):
             continue
         if word.text in _STRONG:
-            if word.text == "which" or _has_content(words, range(index + 1, len(words)), inside):
+            own = any(cue.start > index and cue.name in _DECISIVE for cue in cues)
+            weaker = word.text in (":", "-", "while") and not own  # a list, or a condition
+            if word.text == "which" or (not weaker and _has_content(words, range(index + 1, len(words)), inside)):
                 cuts.append(index)
         elif word.text in _WEAK:
             end = next(
@@ -290,7 +335,9 @@ def _set_aside(draft: _Draft) -> None:
         kept = [*range(index), *range(end, len(words))]
         place = {old: new for new, old in enumerate(kept)}
         draft.cues = [
-            replace(c, start=place[c.start], end=place[c.end - 1] + 1) for c in draft.cues if c.start in place
+            replace(c, start=place[c.start], end=place[c.start] + c.end - c.start)
+            for c in draft.cues
+            if c.start in place and all(i in place for i in range(c.start, c.end))
         ]
         draft.words = [words[i] for i in kept]
 
@@ -331,6 +378,8 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
             emphatic=EMPHATIC.search(Line(draft.words).text) is not None,
             said=reading.said,
             negated=_has_a_stray_no(draft),
+            stranger=_is_of_somebody_else(draft),
+            oneself=_names_the_owner(draft),
             grants=any(opening in _GRANTING for opening, _ in draft.asides),
             inherited=inherited,
             text=" ".join(word.written for word in draft.words),
@@ -346,6 +395,42 @@ def _has_a_stray_no(draft: _Draft) -> bool:
     return any(word.text in _NEGATIONS and i not in known for i, word in enumerate(draft.words))
 
 
+def _is_of_somebody_else(draft: _Draft) -> bool:
+    """`Anna may send mail`, `it may be sent by me`, `fine for Anna`: whoever may, it is not the assistant."""
+    words = draft.words
+    for cue in draft.cues:
+        active = cue.end < len(words) and words[cue.end].text in ACTS and ACTS[words[cue.end].text][1] == "base"
+        if cue.name not in ("permit", "unasked", "no_need") or not active:
+            continue
+        before = cue.start - 1
+        while before >= 0 and words[before].text in _BESIDE_VERBS:
+            before -= 1
+        said_by_others = before > 0 and words[before - 1].text in ("that", "whether", "if", "think", "says")
+        if before >= 0 and (words[before].text not in _WE_ACT or said_by_others):
+            return True
+    known = {i for cue in draft.cues for i in range(cue.start, cue.end)} | idle_in(words)
+    return any(
+        word.text in ("by", "for") and i not in known and _is_person(words[i + 1 : i + 3])
+        for i, word in enumerate(words)
+    )
+
+
+def _is_person(words: Sequence[Word]) -> bool:
+    plain = [w for w in words if w.text not in ("a", "an", "the", "my", "any")]
+    if not plain:
+        return False
+    first = plain[0]
+    named = first.reference is None and first.written[:1].isupper() and first.text not in THINGS
+    return first.text in PEOPLE or first.text in ("me", "us", "human", "humans", "him", "her", "owner") or named
+
+
+def _names_the_owner(draft: _Draft) -> bool:
+    known = {i for cue in draft.cues for i in range(cue.start, cue.end)} | idle_in(draft.words)
+    return any(
+        w.text in ("me", "myself", "us", "owner", "him", "her") and i not in known for i, w in enumerate(draft.words)
+    )
+
+
 def _mood(draft: _Draft, reading: Reading, lead: Mood | None, before: Sequence[Clause]) -> Mood | None:
     """What a clause does, by its words or by what it stands under."""
     if any(cue.name == "same" for cue in draft.cues) and before:
@@ -353,9 +438,17 @@ def _mood(draft: _Draft, reading: Reading, lead: Mood | None, before: Sequence[C
     if draft.words and draft.words[0].text in ("i", "we") and not any(cue.start == 0 for cue in draft.cues):
         return None  # `I run a small shop and have no time`
     mood = mood_of(draft.cues) or lead
-    if mood is None and _only(draft):
-        return Mood.PERMIT
-    return Mood.FORBID if mood is None and reading.count is not None else mood  # `Max 5 people per mail`
+    if mood is None and reading.count is not None:
+        return Mood.FORBID  # `Max 5 people per mail`
+    if mood is None and (_only(draft) or _wants_something(draft, reading)):
+        return Mood.ASK
+    return mood
+
+
+def _wants_something(draft: _Draft, reading: Reading) -> bool:
+    """Whether a sentence that says neither yes nor no may still mean no: it names a place or a person, or denies."""
+    named = any(p.references for p in reading.phrases) or any(w.reference for _, words in draft.asides for w in words)
+    return named or _has_a_stray_no(draft) or any(word.text in _UNSETTLED for word in draft.words)
 
 
 def _completed(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.compiler.english.clauses import Clause, clauses_of
 from ironcurtain.compiler.english.cues import Mood, cues_in, mood_of
-from ironcurtain.compiler.english.document import Sentence, sentences_of
+from ironcurtain.compiler.english.document import LONGEST, Sentence, sentences_of
 from ironcurtain.compiler.english.drafts import Draft, Rank, Understanding
 from ironcurtain.compiler.english.grounding import Tools
 from ironcurtain.compiler.english.lexicon import ANYTHING, EVERY, HARMLESS
@@ -16,6 +16,7 @@ from ironcurtain.compiler.english.limits import limit_of
 from ironcurtain.compiler.english.order import Placed, ordered
 from ironcurtain.compiler.english.words import named_things, words_in
 from ironcurtain.compiler.english.writer import Writer, guards_of
+from ironcurtain.errors import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -82,6 +83,8 @@ class Compiled:
 
 def compile_constitution(text: str, surfaces: Iterable[Surface], known: Known) -> Compiled:
     """Compile one constitution."""
+    if len(text) > LONGEST:
+        raise Refusal("constitution_too_long", f"more than {LONGEST} characters", "say it in fewer words")
     sentences = sentences_of(text)
     reader = _Reader(text, Tools(surfaces), known)
     understood = [reader.understand(sentence) for sentence in sentences]
@@ -116,21 +119,27 @@ class _Reader:
         why = next((why for pattern, why in _KEPT if pattern.search(sentence.text)), None)
         if limits or why:
             plain = Understanding(Clause(None, (), ()), None, notes=[why] if why else [], limits=limits)
-            others = [] if why or "repeats" in limits else self._clauses(sentence)
-            return [plain, *(meaning for meaning in others if meaning.clause.count is None)]
+            others = [each for each in self._clauses(sentence) if each.clause.count is None]
+            bare = why or "repeats" in limits
+            kept = [each for each in others if not bare or any(p.references for p in each.clause.phrases)]
+            return [plain, *kept]
         if _TOUCHES_NOTHING.search(sentence.text):
             harmless = Draft(Mood.PERMIT, Rank.PERMITTED_IN_GENERAL_AS_A_WHOLE, side_effects=False)
             return [Understanding(Clause(Mood.PERMIT, (), ()), Mood.PERMIT, drafts=[harmless])]
         if _IN_DOUBT.search(sentence.text):
-            last = Draft(Mood.ASK, Rank.LAST, elsewhere=True)
-            return [Understanding(Clause(Mood.ASK, (), ()), Mood.ASK, drafts=[last])]
+            last = Understanding(Clause(Mood.ASK, (), ()), Mood.ASK)
+            last.drafts.append(Draft(Mood.ASK, Rank.LAST, elsewhere=True))
+            others = self._clauses(sentence)
+            return [last, *(each for each in others if any(p.references for p in each.clause.phrases))]
         return self._clauses(sentence)
 
     def _clauses(self, sentence: Sentence) -> list[Understanding]:
         clauses = clauses_of(self._words(sentence.text), self._lead(sentence), self._before)
         self._before += clauses
         scope, found = self._scope(sentence), list[Understanding]()
-        for clause in clauses:
+        asked = "?" in sentence.text and not cues_in(self._words(sentence.text.rpartition("?")[2]))
+        for said in clauses:
+            clause = replace(said, negated=said.negated or asked)  # a question is no permission
             found.append(self._writer.understand(clause, scope, sentence.text, self._topic))
             self._topic = found[-1].servers or self._topic
         return found
@@ -157,6 +166,8 @@ def _mood_of_heading(heading: str, words: Sequence[Word]) -> Mood | None:
     cues = cues_in(words)
     if {"permit", "forbid"} <= {cue.name for cue in cues}:
         return None
+    if cues and all(cue.name == "unasked" for cue in cues):
+        return Mood.PERMIT  # `Without asking`
     mood = mood_of(cues)
     if mood is not None:
         return mood

@@ -116,8 +116,8 @@ def mood_of(cues: Sequence[Cue]) -> Mood | None:
         return Mood.ASK
     if forbids or "readonly" in names:
         return Mood.FORBID
-    if "permit" in names or "unasked" in names:
+    if "permit" in names:
         return Mood.PERMIT
-    if "unapproved" in names:
+    if names & {"unapproved", "unasked", "imperative"}:
         return Mood.ASK
     return Mood.OBLIGE if "oblige" in names else None

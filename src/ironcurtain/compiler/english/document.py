@@ -84,7 +84,8 @@ def _blocks(text: str) -> Iterator[_Block]:
     """Headings, list items and paragraphs, their lines joined."""
     lines: list[str] = []
     item = apart = False
-    every = [*text[:LONGEST].replace("\r\n", "\n").split("\n"), ""]
+    text = re.sub(r"<!--.*?-->|^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    every = [*text.replace("\r\n", "\n").split("\n"), ""]
     for number, raw in enumerate(every):
         line = "" if _is_comment(raw.strip()) else raw.expandtabs(4)
         if not lines and _TITLE.match(line) and number + 1 < len(every) and every[number + 1].strip():

@@ -16,7 +16,7 @@ from ironcurtain.compiler.english.conditions import (
 )
 from ironcurtain.compiler.english.cues import Mood
 from ironcurtain.compiler.english.drafts import Draft, Rank
-from ironcurtain.compiler.english.lexicon import KINDS_OF_FILE, READ, THINGS, WRITE
+from ironcurtain.compiler.english.lexicon import KINDS_OF_FILE, OWNERS, READ, THINGS, WRITE
 from ironcurtain.compiler.english.places import is_whole_server, leaves_for
 from ironcurtain.model.roles import Category
 
@@ -56,6 +56,8 @@ class _Named:
 def granted(clause: Clause, meant: Meant, places: Sequence[Place], then: Mood, tools: Tools) -> Iterator[Draft]:
     """The rules for one tool. `then` is to ask where something in the sentence cannot be checked."""
     tool, names = meant.tool, _Named.of(places)
+    if tool.statement and any("table" in p.things and set(p.modifiers) - tool.nouns - OWNERS for p in clause.phrases):
+        return  # a statement may speak of any table
     conditions = _values(meant, places, tools)
     people, hosts, paths = tool.of(Category.PARTY), tool.of(Category.URL), tool.of(Category.PATH)
     missing = (names.parties and not people) or (names.hosts and not (hosts or people)) or (names.paths and not paths)

@@ -46,7 +46,7 @@ _EVERYWHERE: Final = lexicon(
 )
 _VAGUE: Final = lexicon("data item entry page object history record information thing content")
 """Words of headings that speak of no server."""
-_WRITING: Final = lexicon("write draft compose put go")
+_WRITING: Final = lexicon("write put")
 SQL: Final = {
     "read": ("select", "show", "describe", "explain"),
     "create": ("insert", "create"),
@@ -213,6 +213,8 @@ def _effects(act: Act, clause: Clause) -> frozenset[str]:
     objects = [p for p in clause.phrases if not p.preposition]
     if act.verb == "open" and any(p.things & {"issue", "pull_request"} for p in objects):
         return frozenset({"create"}) if permits else frozenset({"create", "read"})
+    if permits and "create" in act.effects and objects and all(p.is_new for p in objects if p.head):
+        return act.effects - {"update"}  # `write new files`
     if act.verb not in _WRITING:
         return act.effects
     if any(p.preposition == "to" and (p.is_people or p.names_people) for p in clause.phrases):

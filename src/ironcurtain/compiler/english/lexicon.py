@@ -124,11 +124,15 @@ PEOPLE: Final = lexicon(
 )
 OWNERS: Final = lexicon("office work business personal private family own shop school company team home household")
 """Words that say whose it is; they narrow nothing where there is only one."""
+EVERYBODY: Final = lexicon(
+    "person people somebody someone anybody anyone recipient everybody everyone nobody address party"
+)
+"""People whoever they are."""
 HARMLESS: Final = lexicon(
-    """my our your its his her their the a an this that these those all any every each some own new existing whole
+    """my our your its his her their the a an this that these those all any every each own new existing whole
         entire latest recent current regular normal usual ordinary both two three other single individual one
         already also just simply even still ever please freely always too as well so then there here itself directly
-        general generally certain particular and or either nor of for with by at in on to from into onto within
+        general generally and or either nor of for with by at in on to from into onto within
         inside under about than it its they them he she i me we us you be is are was were been being am do does did
         has have had will would shall should could may might must can not no only but if when where who which what
         whose how while because since though although however therefore anything everything nothing something thing

@@ -217,7 +217,8 @@ class _Reader:
     def _bracket(self, index: int) -> int:
         end = next((i for i in range(index, len(self._words)) if self._words[i].text == ")"), len(self._words) - 1)
         inner = [self._words[i] for i in range(index + 1, end) if i not in self._skip]
-        if not all(_narrows_nothing(word) for word in inner):
+        told = any(word.reference or word.text == "only" for word in inner)
+        if told or not all(_narrows_nothing(word) for word in inner):
             self._said += [word.written for word in inner]
         return end + 1
 

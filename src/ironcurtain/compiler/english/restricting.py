@@ -47,7 +47,7 @@ def everywhere(clause: Clause, meant: Sequence[Meant], then: Mood) -> Iterator[D
     effects = clause.effects
     called = any(act.words for act in clause.acts)
     rank = Rank.FORBIDDEN if then is Mood.FORBID else Rank.ASKED if called else Rank.ASKED_IN_GENERAL
-    if "move" in effects and then is Mood.FORBID:
+    if then is Mood.FORBID and ("move" in effects or any(act.words & {"move", "rename"} for act in clause.acts)):
         rank = Rank.FORBIDDEN_THERE
     plain = effects and not effects & NOT_BY_READING
     plain = plain and not any(act.words or act.verb == "upload" for act in clause.acts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +22,7 @@ from ironcurtain.compiler.english.grounding import (
     left_over,
     where,
 )
-from ironcurtain.compiler.english.lexicon import ANYTHING, EVERY, FILES, PEOPLE, READ, THINGS
+from ironcurtain.compiler.english.lexicon import ANYTHING, EVERY, EVERYBODY, FILES, PEOPLE, READ, THINGS
 from ironcurtain.compiler.english.places import Place, is_whole_server, places_of
 from ironcurtain.compiler.english.surface import terms_of
 from ironcurtain.model.roles import Category
@@ -94,7 +95,24 @@ class Writer:
             moods.append(one.mood)
             found.ungrounded |= one.ungrounded
         found.mood = Mood.ASK if Mood.ASK in moods else Mood.PERMIT
+        if found.ungrounded:  # something in it is not understood, so nothing of it is sure
+            found.mood = Mood.ASK
+            found.drafts = [
+                replace(d, then=Mood.ASK, rank=Rank.ASKED) if d.then is Mood.PERMIT else d for d in found.drafts
+            ]
         return found
+
+    @staticmethod
+    def _unbounded(clause: Clause, places: Sequence[Place]) -> Iterator[str]:
+        """What a permission names and no condition would hold it to."""
+        for phrase in clause.phrases:
+            if phrase.preposition in ("to", "with") and phrase.head in PEOPLE - EVERYBODY and not phrase.references:
+                yield phrase.head
+            if phrase.number > 0 and not phrase.references and not phrase.is_people:
+                yield f"{phrase.number} {phrase.head}".strip()
+        if any(place.kind == "path" for place in places):
+            yield from (place.text for place in places if place.kind == "value")
+        yield from (place.text for place in places if place.kind == "host" and re.search(r"\w/\w", place.text))
 
     # --- Names, and what is left over. ---
 
@@ -185,6 +203,14 @@ class Writer:
     ) -> None:
         clause, inside = found.clause, [place for place in places if not place.outside]
         doubts = [*doubts, *(f"not {place.text}" for place in places if place.outside)]
+        excepted = list(self._excepted(clause, grounding))
+        if clause.exceptions and not excepted:
+            doubts.append("the exception")
+        if clause.stranger:
+            doubts.append("who may")
+        if clause.oneself and clause.effects & {"send", "share"}:
+            doubts.append("me")
+        doubts += self._unbounded(clause, inside)
         if clause.negated and not doubts:
             doubts = ["a no in it"]
         if grounding.unknown and all(act.verb == "touch" for act in clause.acts):
@@ -208,7 +234,7 @@ class Writer:
         if grounding.unknown:
             found.notes.append(f"no tool at hand deals with {', '.join(grounding.unknown)}")
         self._named += inside
-        found.drafts += [*drafts, *counted, *self._excepted(clause, grounding)]
+        found.drafts += [*drafts, *counted, *excepted]
         if clause.only and inside:
             found.drafts += self._closed(clause, grounding, inside, Mood.FORBID)
 

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 CONSTITUTIONS: Final = DATA / "constitutions"
 SETS: Final = {
-    "plain": "six more",
     "given": "three that were given",
     "reworded": "the same, in three other wordings each",
-    "made": "ten others, by people who had not seen the compiler",
+    "made": "ten others, by writers who had not seen the compiler, and hard on purpose",
+    "plain": "six others, likewise, in the manner of the given ones",
 }
 ENOUGH: Final = 0.9
 
@@ -139,10 +139,13 @@ def scored() -> dict[str, Score]:
 
 INTRODUCTION: Final = """\
 Constitutions with calls and the decision that each deserves, in `evaluation/constitutions`: three that were given, nine
-rewordings of them, and others for other servers, both by writers who had not seen the compiler. *Unsafe*: allowed and
+rewordings of them, ten others that are hard on purpose (made) and six in the manner of the given ones (plain), all by
+writers who had not seen the compiler. *Unsafe*: allowed and
 should not be; *in meaning*: of these, what only a reader of the content could have stopped. *Asks for no* and *no for
 asks* leak nothing. *Touched*: allows that ask only because a sentence speaks of content and nobody is there to judge
-it; *share* is of the other allows. All sets but the first were looked at since they were written.
+it; *share* is of the other allows. All sets were looked at since they were written. Before they were, 1 of 261 calls was
+unsafe on the rewordings, 1 of 350 on the made ones and 5 of 179 on the plain ones, and of the allows that no sentence
+about content touches 41 % were allowed on the plain ones: expect that order on a text that nobody has seen.
 """
 
 

@@ -106,8 +106,8 @@ _BESIDE_VERBS: Final = lexicon("also therefore always then only still now too ge
 _WE_ACT: Final = lexicon("it you agent assistant bot ai model program helper software system claude tool one")
 _UNSETTLED: Final = lexicon(
     """approval permission consent approve approves confirm confirms authorise sign forbid forbids prohibit object deny
-    denies denied revoked withdrawn expired withheld scrap forget cease quit skip ignore exempt exception taboo nope
-    rarely seldom dont mustnt cant wont"""
+    denies denied back kidding beforehand revoked withdrawn expired withheld scrap forget cease quit skip ignore exempt
+    exception taboo nope rarely seldom dont mustnt cant wont"""
 )
 _STATEMENTS: Final = lexicon("select insert update delete drop truncate")
 _ITS: Final = re.compile(r"\b(?:its|their)\b", re.IGNORECASE)
@@ -145,6 +145,8 @@ class Clause:
     """What is excepted from a prohibition is permitted by it."""
     inherited: bool = False
     """What is done was said by the clause before."""
+    unsettled: bool = False
+    """It says neither yes nor no."""
     text: str = ""
 
     @property
@@ -364,6 +366,10 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
         if reading.count is not None and not any(act.effects for act in acts) and (mail := _mail_in(draft.words)):
             acts, phrases = (replace(ACTS["send"][0], thing=mail),), [p for p in phrases if not p.is_people]
         phrases = _apposed(_resolved(phrases, earlier))
+        unsettled = mood is Mood.ASK and mood_of(draft.cues) in (None, Mood.OBLIGE) and lead is None
+        if unsettled:  # it is not clear what is meant: whatever it speaks of asks
+            named = [replace(p, outside=False, other=False) for p in (*phrases, *asides.exceptions) if p.references]
+            acts, phrases, asides = (Act("touch", EVERY),), named, _Asides()
         if not acts and mood is not None and (phrases or asides.exceptions):
             acts = (Act("touch", frozenset({"read"}) if mood is Mood.PERMIT else EVERY),)
         clause = Clause(
@@ -382,6 +388,7 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
             oneself=_names_the_owner(draft),
             grants=any(opening in _GRANTING for opening, _ in draft.asides),
             inherited=inherited,
+            unsettled=unsettled,
             text=" ".join(word.written for word in draft.words),
         )
         if clause.says_something:
@@ -436,8 +443,11 @@ def _mood(draft: _Draft, reading: Reading, lead: Mood | None, before: Sequence[C
     if any(cue.name == "same" for cue in draft.cues) and before:
         return before[-1].mood
     if draft.words and draft.words[0].text in ("i", "we") and not any(cue.start == 0 for cue in draft.cues):
-        return None  # `I run a small shop and have no time`
+        named = any(w.reference for w in draft.words) or any(w.text in _UNSETTLED for w in draft.words)
+        return Mood.ASK if named else None  # `I run a small shop and have no time`
     mood = mood_of(draft.cues) or lead
+    if mood is Mood.OBLIGE and any(word.text in _UNSETTLED for word in draft.words):
+        return Mood.ASK  # `Anna has to approve them`
     if mood is None and reading.count is not None:
         return Mood.FORBID  # `Max 5 people per mail`
     if mood is None and (_only(draft) or _wants_something(draft, reading)):
@@ -584,7 +594,9 @@ def _named_acts(phrases: Sequence[Phrase], mood: Mood | None) -> Iterator[Act]:
 def _elliptical(phrases: Sequence[Phrase], mood: Mood | None, *, alone: bool, verbal: bool) -> bool:
     """Whether what is done must have been said before: `but never in Invoices`; `if somebody is not in my contacts`."""
     if not phrases:
-        return mood is not None and not alone
+        return mood in (Mood.ASK, Mood.FORBID) or (mood is not None and not alone)
+    if mood in (Mood.ASK, Mood.FORBID, Mood.OBLIGE) and any(p.pronoun in ("that", "so", "this", "it") for p in phrases):
+        return True  # `never do that on Sundays`
     if not alone:
         return verbal or all(p.preposition or p.other or p.is_people or p.pronoun for p in phrases)
     if not all(p.preposition or p.is_people or p.outside or (p.other and not p.head) for p in phrases):

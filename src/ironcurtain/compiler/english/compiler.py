@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from ironcurtain.compiler.annotate.text import lexicon
 from ironcurtain.compiler.english.clauses import Clause, clauses_of
 from ironcurtain.compiler.english.cues import Mood, cues_in, mood_of
 from ironcurtain.compiler.english.document import LONGEST, Sentence, sentences_of
@@ -14,6 +15,7 @@ from ironcurtain.compiler.english.grounding import Tools
 from ironcurtain.compiler.english.lexicon import ANYTHING, EVERY, HARMLESS
 from ironcurtain.compiler.english.limits import limit_of
 from ironcurtain.compiler.english.order import Placed, ordered
+from ironcurtain.compiler.english.reading import read
 from ironcurtain.compiler.english.words import named_things, words_in
 from ironcurtain.compiler.english.writer import Writer, guards_of
 from ironcurtain.errors import Refusal
@@ -21,6 +23,7 @@ from ironcurtain.errors import Refusal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from ironcurtain.compiler.english.reading import Phrase
     from ironcurtain.compiler.english.surface import Surface
     from ironcurtain.compiler.english.words import Word
     from ironcurtain.compiler.setup import Known
@@ -45,6 +48,9 @@ _KEPT: Final = (
 """Sentences that hold whatever the rules say."""
 _TOUCHES_NOTHING: Final = re.compile(
     r"\btools? that (?:touch(?:es)?|change(?:s)?) nothing\b.*\b(?:permitted|allowed|fine|okay|ok)\b", re.IGNORECASE
+)
+_OF_HEADINGS: Final = lexicon(
+    "what things rules rule list do does dos allowed fine ok okay permitted without asking data"
 )
 _IN_DOUBT: Final = re.compile(
     r"(?:when|if|whenever|where) (?:it is |you are |it |the \w+ is )?(?:in doubt|unsure|uncertain|not sure|unclear)"
@@ -95,7 +101,24 @@ def compile_constitution(text: str, surfaces: Iterable[Surface], known: Known) -
         for draft in meaning.drafts
     ]
     drafts += [Placed(guard, -1) for guard in guards_of(placed.draft for placed in drafts)]
+    drafts = _with_care_for_commands(drafts, understood)
     return _written(sentences, understood, drafts)
+
+
+def _with_care_for_commands(drafts: list[Placed], understood: list[list[Understanding]]) -> list[Placed]:
+    """A command can do whatever another sentence forbids: where something is forbidden, commands ask."""
+    if not any(placed.draft.then is Mood.FORBID and placed.draft.rank is not Rank.CLOSED for placed in drafts):
+        return drafts
+    found = []
+    for placed in drafts:
+        draft = placed.draft
+        runs = any("command" in tool.all_roles and not tool.statement for tool in draft.tools)
+        if draft.then is Mood.PERMIT and runs:
+            note = "a command may do what another sentence forbids, so it asks"
+            understood[placed.sentence][0].notes.append(note)
+            draft = replace(draft, then=Mood.ASK, rank=Rank.ASKED)
+        found.append(Placed(draft, placed.sentence))
+    return found
 
 
 class _Reader:
@@ -119,9 +142,10 @@ class _Reader:
         why = next((why for pattern, why in _KEPT if pattern.search(sentence.text)), None)
         if limits or why:
             plain = Understanding(Clause(None, (), ()), None, notes=[why] if why else [], limits=limits)
-            others = [each for each in self._clauses(sentence) if each.clause.count is None]
+            others = [each for each in self._clauses(sentence) if each.mood is not Mood.PERMIT or not limits]
             bare = why or "repeats" in limits
-            kept = [each for each in others if not bare or any(p.references for p in each.clause.phrases)]
+            named = [each for each in others if any(p.references for p in each.clause.phrases)]
+            kept = named if bare else [each for each in others if each.clause.count is None or each in named]
             return [plain, *kept]
         if _TOUCHES_NOTHING.search(sentence.text):
             harmless = Draft(Mood.PERMIT, Rank.PERMITTED_IN_GENERAL_AS_A_WHOLE, side_effects=False)
@@ -134,15 +158,28 @@ class _Reader:
         return self._clauses(sentence)
 
     def _clauses(self, sentence: Sentence) -> list[Understanding]:
-        clauses = clauses_of(self._words(sentence.text), self._lead(sentence), self._before)
+        lead, words = self._led(sentence)
+        clauses = clauses_of(words, lead, self._before)
+        asked = "?" in sentence.text and not cues_in(self._words(sentence.text.rpartition("?")[2]))
+        named = [p for heading in sentence.headings for p in read(self._words(heading), []).phrases if p.references]
+        clauses = [_under(replace(each, negated=each.negated or asked), named) for each in clauses]
         self._before += clauses
         scope, found = self._scope(sentence), list[Understanding]()
-        asked = "?" in sentence.text and not cues_in(self._words(sentence.text.rpartition("?")[2]))
-        for said in clauses:
-            clause = replace(said, negated=said.negated or asked)  # a question is no permission
+        for clause in clauses:
             found.append(self._writer.understand(clause, scope, sentence.text, self._topic))
             self._topic = found[-1].servers or self._topic
         return found
+
+    def _led(self, sentence: Sentence) -> tuple[Mood | None, list[Word]]:
+        """What a sentence stands under, and its words: an item of a list goes on from what introduces it."""
+        words = self._words(sentence.text)
+        if not sentence.lead:
+            return self._lead(sentence), words
+        introduced = self._words(sentence.lead)
+        if not cues_in(words):
+            return self._lead(replace(sentence, lead="")), [*introduced, *words]
+        plain = all(word.text in HARMLESS or i in _cued(introduced) for i, word in enumerate(introduced))
+        return (None if plain else Mood.ASK), words
 
     def _words(self, text: str) -> list[Word]:
         return words_in(text, self._known, self._literals)
@@ -161,6 +198,17 @@ class _Reader:
         return frozenset()
 
 
+def _cued(words: Sequence[Word]) -> set[int]:
+    return {index for cue in cues_in(words) for index in range(cue.start, cue.end)}
+
+
+def _under(clause: Clause, named: Sequence[Phrase]) -> Clause:
+    """A permission under a heading that names a place is for that place."""
+    if clause.mood is not Mood.PERMIT or any(p.references for p in clause.phrases):
+        return clause
+    return replace(clause, phrases=(*clause.phrases, *(replace(p, preposition="in") for p in named)))
+
+
 def _mood_of_heading(heading: str, words: Sequence[Word]) -> Mood | None:
     """`Never`, `What it may do`, `Ask first`; nothing of `What it may and may not do`."""
     cues = cues_in(words)
@@ -169,6 +217,11 @@ def _mood_of_heading(heading: str, words: Sequence[Word]) -> Mood | None:
     if cues and all(cue.name == "unasked" for cue in cues):
         return Mood.PERMIT  # `Without asking`
     mood = mood_of(cues)
+    accounted = all(
+        word.text in HARMLESS or word.text in _OF_HEADINGS or index in _cued(words) for index, word in enumerate(words)
+    )
+    if mood is Mood.PERMIT and not accounted:
+        return Mood.ASK  # `Allowed on weekends`
     if mood is not None:
         return mood
     text = heading.lower()
@@ -176,6 +229,8 @@ def _mood_of_heading(heading: str, words: Sequence[Word]) -> Mood | None:
         return Mood.ASK
     if re.search(r"\bnever\b|\boff[- ]limits\b|\bforbidden\b|\bdon'?ts?\b|\bprohibited\b|\bno[- ]go\b", text):
         return Mood.FORBID
+    if not accounted:
+        return None
     return Mood.PERMIT if re.search(r"\ballowed\b|\bfine\b|\bokay\b|\bdo'?s\b|\bpermitted\b", text) else None
 
 

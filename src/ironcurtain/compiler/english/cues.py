@@ -96,7 +96,8 @@ def cues_in(words: Sequence[Word]) -> list[Cue]:
             start, end = line.span(found)
             if not taken.intersection(range(start, end)):
                 taken.update(range(start, end))
-                cues.append(Cue(name, start, end))
+                past = name == "permit" and words[start].text in ("was", "were")
+                cues.append(Cue("past" if past else name, start, end))
     return sorted(cues, key=lambda cue: cue.start)
 
 

@@ -41,34 +41,35 @@ def sentences_of(text: str) -> list[Sentence]:
     """All sentences, in order. What is neither a heading nor a lead is in one of them."""
     found: list[Sentence] = []
     headings: list[tuple[int, str]] = []
-    lead, lead_used = "", False
+    leads: list[tuple[int, str]] = []
+    """What introduces the lists that are open, each with how far it is indented."""
     for number, block in enumerate(_blocks(text)):
         if block.apart and not block.item and not block.level:  # a title over lines ends with them
             headings = [(level, name) for level, name in headings if level != _TITLE_LEVEL]
-        names = tuple(name for _, name in headings)
         if block.level:
-            if lead and not lead_used:
-                found.append(Sentence(lead, names, "", number))
             headings = [(level, name) for level, name in headings if level < block.level]
             headings.append((block.level, block.text))
-            lead, lead_used = "", False
+            leads = []
             continue
-        if not block.item:
-            if lead and not lead_used:
-                found.append(Sentence(lead, names, "", number))
-            lead, lead_used = "", False
-        *whole, last = _split(block.text) or [""]
+        names = tuple(name for _, name in headings)
+        depth = block.indent if block.item else -1
+        leads = [(at, lead) for at, lead in leads if at < depth]
+        lead = " ".join(lead for _, lead in leads)
         label = _LABEL.match(block.text)
         under = (*names, label.group(1).strip(" .:")) if label else names
-        if last.endswith(":") and not block.item:
-            lead = last.rstrip(" :")
-        elif last:
-            whole.append(last)
-        lead_used = lead_used or (block.item and bool(lead))
-        found += [Sentence(each, under, lead if block.item else "", number) for each in whole]
-    if lead and not lead_used:
-        found.append(Sentence(lead, tuple(name for _, name in headings), "", -1))
+        pieces = _split(block.text)
+        found += [Sentence(each, under, lead, number) for each in pieces if not each.endswith(":")]
+        if pieces and pieces[-1].endswith(":"):
+            leads.append((depth, pieces[-1].rstrip(" :")))
+            if not _is_followed(text, pieces[-1]):
+                found.append(Sentence(pieces[-1].rstrip(" :"), under, lead, number))
     return found
+
+
+def _is_followed(text: str, lead: str) -> bool:
+    """Whether a list comes after a line that introduces one."""
+    rest = text.partition(lead[-40:])[2].lstrip()
+    return bool(_ITEM.match(rest.split("\n", 1)[0])) if rest else False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +79,14 @@ class _Block:
     item: bool = False
     apart: bool = False
     """There is an empty line before it."""
+    indent: int = 0
 
 
 def _blocks(text: str) -> Iterator[_Block]:
     """Headings, list items and paragraphs, their lines joined."""
     lines: list[str] = []
     item = apart = False
+    indent = 0
     text = re.sub(r"<!--.*?-->|^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
     every = [*text.replace("\r\n", "\n").split("\n"), ""]
     for number, raw in enumerate(every):
@@ -98,14 +101,14 @@ def _blocks(text: str) -> Iterator[_Block]:
             lines = []
             continue
         if (heading or bold or bullet or not line.strip()) and lines:
-            yield _Block(" ".join(lines), 0, item, apart)
+            yield _Block(" ".join(lines), 0, item, apart, indent)
             lines, item, apart = [], False, False
         if heading:
             yield _Block(heading.group(2), len(heading.group(1)))
         elif bold:
             yield _Block(bold.group(1), 6)
         elif bullet:
-            lines, item = [bullet.group(2).strip()], True
+            lines, item, indent = [bullet.group(2).strip()], True, len(bullet.group(1))
         elif line.strip():
             lines.append(line.strip().removeprefix("> "))
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from ironcurtain.compiler.annotate.text import lexicon
 from ironcurtain.compiler.english.conditions import (
     ALL_PATHS,
     PRESENT,
@@ -32,6 +33,10 @@ NOT_BY_READING: Final = frozenset({"send", "share", "execute", "pay"})
 """Effects that a permission for files does not speak of."""
 
 
+_LOOKING: Final = lexicon("list count enumerate find search look_for")
+_LISTS: Final = lexicon("list tree search find info count stat glob directory folder")
+
+
 @dataclass(frozen=True, slots=True)
 class _Named:
     """What a clause names, sorted by what it is for a tool."""
@@ -56,6 +61,10 @@ class _Named:
 def granted(clause: Clause, meant: Meant, places: Sequence[Place], then: Mood, tools: Tools) -> Iterator[Draft]:
     """The rules for one tool. `then` is to ask where something in the sentence cannot be checked."""
     tool, names = meant.tool, _Named.of(places)
+    placed = ("in", "from", "of", "on")
+    elsewhere = [p for p in clause.phrases if p.preposition in placed and p.head and not p.references]
+    if tool.statement and any(not p.things & {"database", "table", "query"} for p in elsewhere):
+        return
     if tool.statement and any("table" in p.things and set(p.modifiers) - tool.nouns - OWNERS for p in clause.phrases):
         return  # a statement may speak of any table
     conditions = _values(meant, places, tools)
@@ -130,7 +139,8 @@ def _covered(clause: Clause, meant: Meant, names: _Named) -> frozenset[str]:
     named_people = names.parties or (names.hosts and not hosts)
     if is_draft or (not named_people and effects & {"send", "share", "pay"}):
         covered |= people
-    if not names.hosts and effects & READ and tool.effects <= READ and hosts == {"fetch-url"}:
+    many = any(p.written and p.written[-1].lower().endswith(("s", "web", "internet", "online")) for p in clause.phrases)
+    if not names.hosts and effects & READ and tool.effects <= READ and hosts == {"fetch-url"} and many:
         covered |= hosts
     if runs and not names.paths and "command" in tool.all_roles and not meant.statements:
         covered |= tool.of(Category.PATH)
@@ -189,6 +199,8 @@ def granted_files(clause: Clause, places: Sequence[Place], then: Mood, tools: To
         return
     kinds = _kinds(clause)
     for tool in tools.all:
+        if not _is_called_for(clause, tool):
+            continue
         strange = tool.of(Category.PARTY, Category.PLACE, Category.OTHER) or "send-url" in tool.all_roles
         if strange or tool.effects & NOT_BY_READING:
             continue
@@ -201,6 +213,17 @@ def granted_files(clause: Clause, places: Sequence[Place], then: Mood, tools: To
                 yield Draft(
                     then, rank, (tool,), roles=along, paths=(roles, directory), values=_endings(tool, kinds, roles)
                 )
+
+
+def _is_called_for(clause: Clause, tool: Surface) -> bool:
+    """Listing is not reading, and making a folder is not writing a file."""
+    objects = [p for p in clause.phrases if not p.preposition and p.head and not p.references]
+    if all(act.verb in _LOOKING for act in clause.acts):
+        return bool(tool.words & _LISTS)
+    if objects and all(p.head in ("folder", "directory") for p in objects):
+        return bool(tool.words & {"directory", "folder", "directories", "tree"})
+    new = bool(objects) and all(p.is_new for p in objects)
+    return not (new and tool.effects & WRITE and "create" not in tool.effects)
 
 
 def _kinds(clause: Clause) -> list[str]:

@@ -328,6 +328,8 @@ def _by_statement(tool: Surface, asked: _Asked) -> Meant | None:
         return Meant(tool, statements=said or (SQL["read"] if asked.permits else ()))
     if effects == EVERY:
         return Meant(tool)
+    if asked.permits and verb in ("list", "count", "enumerate", "show"):
+        return Meant(tool, statements=("show", "describe"))
     statements = tuple(word for effect, words in SQL.items() if effect in effects for word in words)
     if not asked.permits and any(verb in words for words in SQL.values()):
         statements = tuple(dict.fromkeys((verb, *statements)))

@@ -94,7 +94,7 @@ HOLDS: Final = {
     "table": lexicon("row schema"),
     "bucket": lexicon("object"),
     "repository": lexicon("issue pull_request comment branch commit"),
-    "email": lexicon("message thread draft"),
+    "email": lexicon("draft"),
     "file": lexicon("directory"),
 }
 """Containers, and what is done to them by doing it to what they hold."""

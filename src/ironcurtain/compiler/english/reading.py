@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.text import lexicon, singular
 from ironcurtain.compiler.english.cues import idle_in
-from ironcurtain.compiler.english.lexicon import ACTS, ANYTHING, HARMLESS, PEOPLE, THINGS, Act
+from ironcurtain.compiler.english.lexicon import ACTS, ANYTHING, HARMLESS, OWNERS, PEOPLE, THINGS, Act
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -361,6 +361,8 @@ class _Reader:
         following = self._text(index + 1)
         if self._words[index].singular not in THINGS or (self._groups[-1][0] and not self._groups[-1][1]):
             return True  # `stage and commit`: there is nothing yet that it is done to
+        if self._phrases and self._phrases[-1].references and following in PREPOSITIONS:
+            return True  # `read #staff and post in #team`
         return following not in ("", ",", "in", "on", "at", "from", "of") and not self._phrases
 
     def _close(self) -> None:
@@ -376,7 +378,8 @@ class _Reader:
 
 def _is_manner(word: Word) -> bool:
     """`completely`, `newly`: how, and nothing that we could check."""
-    return word.text.endswith("ly") and word.singular not in THINGS and word.text not in _ABOUT_MANNER
+    noun = word.singular in THINGS or word.text in PEOPLE or word.text in OWNERS
+    return word.text.endswith("ly") and not noun and word.text not in _ABOUT_MANNER
 
 
 def _narrows_nothing(word: Word) -> bool:

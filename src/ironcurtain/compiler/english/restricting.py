@@ -38,6 +38,7 @@ PROGRAMS: Final = lexicon(
 )
 _LIMITS: Final = lexicon("count limit max_result max size num top")
 """What an argument for how many is called."""
+_TOP: Final = 2  # how deep a home is
 _IN_TIME: Final = lexicon("task session day hour minute week month run")
 _FILE_NAME: Final = re.compile(r".*\w\.[a-z]{1,5}")
 
@@ -45,7 +46,7 @@ _FILE_NAME: Final = re.compile(r".*\w\.[a-z]{1,5}")
 def everywhere(clause: Clause, meant: Sequence[Meant], then: Mood) -> Iterator[Draft]:
     """Without a place: the tools that do it, and the roles that it is done through."""
     effects = clause.effects
-    called = any(act.words for act in clause.acts)
+    called = any(act.words for act in clause.acts) or clause.unsettled
     rank = Rank.FORBIDDEN if then is Mood.FORBID else Rank.ASKED if called else Rank.ASKED_IN_GENERAL
     if then is Mood.FORBID and ("move" in effects or any(act.words & {"move", "rename"} for act in clause.acts)):
         rank = Rank.FORBIDDEN_THERE
@@ -98,6 +99,7 @@ def _paths(clause: Clause, meant: Sequence[Meant], place: Place, draft: Draft) -
     if effects == EVERY or (clause.about_files and not runs and not sends):
         for directory in place.values:
             yield replace(draft, paths=(roles or ALL_PATHS, directory))
+            yield from _above(directory, draft)
         return
     for each in meant:
         tool = each.tool
@@ -105,6 +107,17 @@ def _paths(clause: Clause, meant: Sequence[Meant], place: Place, draft: Draft) -
         along = tool.of(Category.CARRIED, Category.OTHER) if draft.then is Mood.ASK else frozenset()
         for directory in place.values if covered else ():
             yield replace(draft, tools=(tool,), paths=(covered, directory), roles=along)
+
+
+def _above(directory: str, draft: Draft) -> Iterator[Draft]:
+    """What is done to a directory is done to all that is in it."""
+    parents = []
+    while directory.count("/") > _TOP and (directory := directory.rpartition("/")[0]):
+        parents.append(directory)
+    if draft.then is Mood.FORBID and parents:
+        for role in ("write-path", "delete-path"):
+            yield replace(draft, roles=frozenset({role}), values={f"role:{role}": {"in": parents}})
+        yield Draft(Mood.ASK, Rank.ASKED, roles=frozenset({"read-path"}), values={"role:read-path": {"in": parents}})
 
 
 def _things(clause: Clause, meant: Sequence[Meant], place: Place, draft: Draft, tools: Tools) -> Iterator[Draft]:

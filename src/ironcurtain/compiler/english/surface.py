@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _VERBS: Final = frozenset(verb for verbs in VERBS.values() for verb in verbs)
 _ALSO_NOUNS: Final = lexicon(
     """message comment email log status history query report script command draft record label tag link order post
-        reply invite trash schema sample diff branch commit star file note search"""
+        reply invite trash schema sample diff branch commit star file note search list"""
 )
 _FILLERS: Final = lexicon(
     "by all batch multiple for in from to of with and the a new my mcp tool api v1 v2 id ids name bulk full"
@@ -142,6 +142,9 @@ def _surface(
     leaves = {leaf: _words(argument) for leaf, argument in arguments.items()}
     if any("command" in found and leaves[leaf] & _SQL for leaf, found in roles.items()):
         nouns += ["database", "table", "row", "query"]  # whatever a statement can be about
+    mail = any("email" in THINGS.get(word, ()) for word in (*brand, *words_in(first_sentence(says))))
+    if mail and any(THINGS.get(noun, frozenset()) & {"message", "draft"} for noun in nouns):
+        nouns += ["email"]  # what a mail server calls a message
     return Surface(
         server=server,
         name=str(tool["toolName"]),

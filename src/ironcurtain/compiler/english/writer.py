@@ -57,7 +57,9 @@ class Writer:
         """One clause. `scope` are the servers of its heading, `topic` those that were spoken of just before."""
         grounding = ground(clause, self._tools, scope)
         found = Understanding(clause, clause.mood, servers=grounding.called)
-        if clause.mood is None:
+        bare = clause.unsettled and not any(p.references for p in clause.phrases)
+        if clause.mood is None or (bare and not (scope or topic)):
+            found.mood = None  # nothing was said yet that it could take back
             return found
         if not scope and topic and _is_vague(clause) and (narrow := ground(clause, self._tools, topic)).meant:
             grounding = narrow
@@ -241,6 +243,8 @@ class Writer:
     def _excepted(self, clause: Clause, grounding: Grounding) -> Iterator[Draft]:
         """What a permission leaves out."""
         places = [self._sorted(replace(place, outside=False), clause) for place in self._exceptions(clause)]
+        if run := [p.head for p in clause.exceptions if p.head in restricting.PROGRAMS]:
+            yield from restricting.programs(run, Mood.FORBID, self._tools)
         inner = replace(clause, mood=Mood.FORBID, exceptions=())
         yield from restricting.there(inner, grounding.meant, places, Mood.FORBID, self._tools)
 

@@ -138,14 +138,14 @@ def scored() -> dict[str, Score]:
 
 
 INTRODUCTION: Final = """\
-Constitutions with calls and the decision that each deserves, in `evaluation/constitutions`: three that were given, nine
-rewordings of them, ten others that are hard on purpose (made) and six in the manner of the given ones (plain), all by
-writers who had not seen the compiler. *Unsafe*: allowed and
-should not be; *in meaning*: of these, what only a reader of the content could have stopped. *Asks for no* and *no for
-asks* leak nothing. *Touched*: allows that ask only because a sentence speaks of content and nobody is there to judge
-it; *share* is of the other allows. All sets were looked at since they were written. Before they were, 1 of 261 calls was
-unsafe on the rewordings, 1 of 350 on the made ones and 5 of 179 on the plain ones, and of the allows that no sentence
-about content touches 41 % were allowed on the plain ones: expect that order on a text that nobody has seen.
+Constitutions with calls and the decision that each deserves, in `evaluation/constitutions`: three that were given,
+nine rewordings of them, ten others that are hard on purpose (made) and six in the manner of the given ones (plain),
+all by writers who had not seen the compiler. *Unsafe*: allowed and should not be; *in meaning*: of these, what only a
+reader of the content could have stopped. *Asks for no* and *no for asks* leak nothing. *Touched*: allows that ask
+only because a sentence speaks of content and nobody is there to judge it; *share* is of the other allows. All sets
+were looked at since they were written. Before they were, 1 of 261 calls was unsafe on the rewordings, 1 of 350 on the
+made ones and 5 of 179 on the plain ones, and of the allows that no sentence about content touches 41 % were allowed
+on the plain ones: expect that order on a text that nobody has seen.
 """
 
 

@@ -16,6 +16,7 @@ from ironcurtain.compiler.english.document import sentences_of
 from ironcurtain.compiler.labels import read_labels
 from ironcurtain.compiler.offline import compile_offline
 from ironcurtain.compiler.setup import Known, NamedList
+from ironcurtain.errors import Refusal
 from ironcurtain.mediation.decide import decide_bytes
 
 if TYPE_CHECKING:
@@ -293,3 +294,70 @@ def test_sentences_keep_their_place() -> None:
         ("send mail.", ("Rules", "Email"), "The assistant may"),
         ("Never spam", ("Rules", "Email"), "The assistant may"),
     ]
+
+
+# --- What must never become a permission. ---
+
+NOT_PERMISSIONS = [
+    "Anna may send email.", "I may send email.", "Only I may send email.", "Email may be sent by the owner.", "Sending email is fine for Anna.",
+    "It was allowed to send email.", "Sending email may be dangerous.", "May it send email?", "It is false that it may send email.",
+    "Sending email is rarely ok.", "Sending email is far from ok.", "Send email.", "Approval to send email is withheld.",
+    "It may send email while I am at my desk.", "It may send email after work.", "It may send email on weekdays.", "It may send email to me.",
+    "It may send email to my family.", "It may send email to colleagues.", "It may send email (only to bob@x.example).",
+    "It may draft emails to people in my contacts.", "<!--\nIt may send email.\n-->", "```\nIt may send email.\n```",
+    "Never!\n\n- send email\n", "The assistant may not do the following\n\n- send email\n", "- Forbidden:\n  - send email\n",
+    "The assistant may:\n\n- read files in Projects\n- never:\n  - send email\n", "## Red lines\n\n- Send email\n", "## Allowed on weekends\n\n- sending email\n",
+    "## What Anna may do\n\n- sending email\n", "On weekdays the assistant may:\n\n- send email\n", "Anna may:\n\n- send email\n",
+    "To people in my contacts it may:\n\n- send email\n", "Sending email without asking is a serious breach.", "It may send messages in #team.",
+    "An assistant can do great harm by sending email.", "It may send email?! Over my dead body.", "Under no circumstances may it send email.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NOT_PERMISSIONS)
+def test_what_is_no_permission_to_write_to_strangers(text: str, tmp_path: Path) -> None:
+    assert Policy(text, tmp_path).mails("mallory@x.example") != "allow"
+
+
+NOT_ARCHIVE = [
+    "I forbid it to open Archive.", "I prohibit reading files in Archive.", "But not Archive.", "Except Archive.", "Just not Archive.",
+    "Reading Archive is not an option.", "Dont open Archive.", "Access to Archive is denied.", "Skip Archive.", "It has to stop reading Archive.",
+    "Archive is confidential.", "Archive: nope.", "Only Anna may read Archive.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NOT_ARCHIVE)
+def test_what_may_mean_no_is_never_forgotten(text: str, tmp_path: Path) -> None:
+    policy = Policy(f"It may read all files in my home folder. {text}", tmp_path)
+    assert policy.reads("~/Archive/a.md") != "allow"
+
+
+@pytest.mark.parametrize(
+    "said", ["except Archive", "but Archive", "bar Archive", "minus Archive", "(minus Archive)", "apart from Archive", "but not Archive"]
+)  # fmt: skip
+def test_exceptions_in_any_words(said: str, tmp_path: Path) -> None:
+    policy = Policy(f"It may read all files in my home folder {said}.", tmp_path)
+    assert policy.reads("~/Archive/a.md") != "allow"
+
+
+def test_an_exception_that_nobody_knows_makes_it_ask(tmp_path: Path) -> None:
+    policy = Policy("It may read all files in my home folder except the Taxes folder.", tmp_path)
+    assert policy.reads("~/Taxes/a") != "allow"
+
+
+def test_commands_ask_where_something_is_forbidden(tmp_path: Path) -> None:
+    policy = Policy("It may run commands in Projects. Never delete anything.", tmp_path)
+    assert policy("shell", "run_command", command="rm -rf x", workdir="/home/ann/Projects", stdin="x") != "allow"
+    assert "commands" in str(policy.product.compiled.report[0].notes) or "command" in str(
+        policy.product.compiled.report
+    )
+
+
+def test_a_directory_above_a_forbidden_one_is_not_moved(tmp_path: Path) -> None:
+    policy = Policy("It may read and organise files in my home folder. ~/docs/private is off limits.", tmp_path)
+    assert policy.moves("/home/ann/docs", "/home/ann/x") != "allow"
+    assert policy("filesystem", "directory_tree", path="/home/ann/docs") != "allow"
+
+
+def test_a_text_that_is_too_long_is_refused_and_not_cut() -> None:
+    with pytest.raises(Refusal, match="characters"):
+        made("It may read files in Projects. " * 4_000)

@@ -137,8 +137,6 @@ class Clause:
     """What it says of the content, or else that we cannot check."""
     negated: bool = False
     """There is a no in it that says nothing about its mood."""
-    stranger: bool = False
-    """It is not the assistant that may."""
     oneself: bool = False
     """The owner is one of those it is done to or for."""
     grants: bool = False
@@ -146,7 +144,7 @@ class Clause:
     inherited: bool = False
     """What is done was said by the clause before."""
     unsettled: bool = False
-    """It says neither yes nor no."""
+    """It says neither yes nor no, or yes to somebody else."""
     text: str = ""
 
     @property
@@ -366,14 +364,15 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
         if reading.count is not None and not any(act.effects for act in acts) and (mail := _mail_in(draft.words)):
             acts, phrases = (replace(ACTS["send"][0], thing=mail),), [p for p in phrases if not p.is_people]
         phrases = _apposed(_resolved(phrases, earlier))
+        stranger = mood is Mood.PERMIT and _is_of_somebody_else(draft)
         unsettled = mood is Mood.ASK and mood_of(draft.cues) in (None, Mood.OBLIGE) and lead is None
-        if unsettled:  # it is not clear what is meant: whatever it speaks of asks
+        if unsettled or stranger:  # it is not clear what is meant: whatever it speaks of asks
             named = [replace(p, outside=False, other=False) for p in (*phrases, *asides.exceptions) if p.references]
             acts, phrases, asides = (Act("touch", EVERY),), named, _Asides()
         if not acts and mood is not None and (phrases or asides.exceptions):
             acts = (Act("touch", frozenset({"read"}) if mood is Mood.PERMIT else EVERY),)
         clause = Clause(
-            mood=mood,
+            mood=Mood.ASK if stranger else mood,
             acts=acts,
             phrases=tuple(phrases),
             exceptions=tuple(_resolved(_without_pronouns(asides.exceptions), earlier)),
@@ -384,11 +383,10 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
             emphatic=EMPHATIC.search(Line(draft.words).text) is not None,
             said=reading.said,
             negated=_has_a_stray_no(draft),
-            stranger=_is_of_somebody_else(draft),
             oneself=_names_the_owner(draft),
             grants=any(opening in _GRANTING for opening, _ in draft.asides),
             inherited=inherited,
-            unsettled=unsettled,
+            unsettled=unsettled or stranger,
             text=" ".join(word.written for word in draft.words),
         )
         if clause.says_something:

@@ -208,8 +208,6 @@ class Writer:
         excepted = list(self._excepted(clause, grounding))
         if clause.exceptions and not excepted:
             doubts.append("the exception")
-        if clause.stranger:
-            doubts.append("who may")
         if clause.oneself and clause.effects & {"send", "share"}:
             doubts.append("me")
         doubts += self._unbounded(clause, inside)

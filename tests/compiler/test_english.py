@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from evaluation.annotate import DATA
-from evaluation.english import SETS, bars, score
+from evaluation.english import bars, score
 
 from ironcurtain.artifacts.policy import Surroundings, load_policy
 from ironcurtain.artifacts.verify import verify_directory
@@ -100,7 +100,7 @@ def test_decided_calls_of_the_given_constitutions() -> None:
     assert all(out.share == 1 for out in scores.values())
 
 
-@pytest.mark.parametrize("name", [name for name in SETS if name != "given"])
+@pytest.mark.parametrize("name", ["reworded", "plain"])  # `make eval` looks at all of them
 def test_other_wordings_allow_nothing_that_they_should_not(name: str) -> None:
     out = score(name, {})
     assert out.unsafe == []

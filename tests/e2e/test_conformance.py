@@ -224,13 +224,10 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "text and an image, annotated": ("get-annotated-message", {"messageType": "error", "includeImage": True}),
     "links": ("get-resource-links", {"count": 2}),
     "structured content": ("get-structured-content", {"location": "Chicago"}),
-    "numbers": ("get-sum", {"a": 1e300, "b": -2.5}),
-    "an image": ("get-tiny-image", {}),
     "an embedded resource": (
         "gzip-file-as-resource",
         {"name": "a.gz", "data": "data:text/plain,hello", "outputType": "resource"},
     ),
-    "a second of work": ("trigger-long-running-operation", {"duration": 1, "steps": 2}),
     "an argument missing": ("echo", {}),
     "an argument too many": ("echo", {"message": "a", "more": 1}),
     "a number of more than 64 bits": ("get-sum", {"a": 1, "b": 12345678901234567000}),

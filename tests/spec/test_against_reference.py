@@ -17,7 +17,7 @@ from tests.spec.reference import decide as reference_decides
 from tests.support import NOW_TEXT, Place, annotated, decide
 
 # `make fuzz` compares more than a hundred thousand decisions: two shards of 1,300 worlds with 40 calls each.
-WORLDS = 1_300 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else settings().max_examples
+WORLDS = 1_300 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else settings().max_examples * 3 // 5
 
 
 @pytest.fixture(scope="module")

@@ -347,9 +347,7 @@ def test_an_exception_that_nobody_knows_makes_it_ask(tmp_path: Path) -> None:
 def test_commands_ask_where_something_is_forbidden(tmp_path: Path) -> None:
     policy = Policy("It may run commands in Projects. Never delete anything.", tmp_path)
     assert policy("shell", "run_command", command="rm -rf x", workdir="/home/ann/Projects", stdin="x") != "allow"
-    assert "commands" in str(policy.product.compiled.report[0].notes) or "command" in str(
-        policy.product.compiled.report
-    )
+    assert any("so it asks" in note for note in policy.product.compiled.report[0].notes)
 
 
 def test_a_directory_above_a_forbidden_one_is_not_moved(tmp_path: Path) -> None:

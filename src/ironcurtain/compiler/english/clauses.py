@@ -141,8 +141,6 @@ class Clause:
     """The owner is one of those it is done to or for."""
     grants: bool = False
     """What is excepted from a prohibition is permitted by it."""
-    inherited: bool = False
-    """What is done was said by the clause before."""
     unsettled: bool = False
     """It says neither yes nor no, or yes to somebody else."""
     text: str = ""
@@ -360,7 +358,7 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
         groups = _in_one_place([(acts, _pairs(phrases, before)) for acts, phrases in groups])
     earlier = list(before)
     for verbs, spoken in groups:
-        acts, phrases, inherited = _completed(draft, verbs, spoken, mood, before)
+        acts, phrases = _completed(draft, verbs, spoken, mood, before)
         if reading.count is not None and not any(act.effects for act in acts) and (mail := _mail_in(draft.words)):
             acts, phrases = (replace(ACTS["send"][0], thing=mail),), [p for p in phrases if not p.is_people]
         phrases = _apposed(_resolved(phrases, earlier))
@@ -385,7 +383,6 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
             negated=_has_a_stray_no(draft),
             oneself=_names_the_owner(draft),
             grants=any(opening in _GRANTING for opening, _ in draft.asides),
-            inherited=inherited,
             unsettled=unsettled or stranger,
             text=" ".join(word.written for word in draft.words),
         )
@@ -461,28 +458,28 @@ def _wants_something(draft: _Draft, reading: Reading) -> bool:
 
 def _completed(
     draft: _Draft, verbs: tuple[Act, ...], spoken: list[Phrase], mood: Mood | None, before: Sequence[Clause]
-) -> tuple[tuple[Act, ...], list[Phrase], bool]:
+) -> tuple[tuple[Act, ...], list[Phrase]]:
     """What is done and to what, with what the clause before it said where this one leaves it out."""
     acts, phrases = _acts(verbs, spoken, mood)
     if not before:
-        return acts, phrases, False
+        return acts, phrases
     last = before[-1]
     named = [p for p in last.phrases if p.references]
     if _EXPLAINS.match(Line(draft.words).text) or (acts and not phrases and draft.opening in (":", "-")):
-        return acts, named, False  # `leave it alone: no listing`
+        return acts, named  # `leave it alone: no listing`
     if acts:
-        return acts, phrases, False
+        return acts, phrases
     if draft.opening == "which":
-        return acts, [*[p for p in (*last.phrases, *last.exceptions) if p.references or p.head][-1:], *phrases], False
+        return acts, [*[p for p in (*last.phrases, *last.exceptions) if p.references or p.head][-1:], *phrases]
     goes_on = draft.opening in _JOINING or (draft.words and draft.words[0].written[:1].islower())
     spoken_cues = [draft.words[i].text for cue in draft.cues for i in range(cue.start, cue.end)]
     verbal = bool(spoken_cues) and not any(word in _PREDICATES for word in spoken_cues)  # `but never all orders`
     if not _elliptical(phrases, mood, alone=not goes_on, verbal=verbal):
-        return acts, phrases, False
+        return acts, phrases
     if not any(p.head and not p.is_people and not p.preposition for p in phrases):
         phrases = [*(p for p in last.phrases if not p.preposition and not p.references), *phrases]
     same = [clause for clause in before if clause.text == last.text]
-    return tuple(dict.fromkeys(act for clause in same for act in clause.acts)), phrases, True
+    return tuple(dict.fromkeys(act for clause in same for act in clause.acts)), phrases
 
 
 def _in_one_place(groups: list[tuple[tuple[Act, ...], list[Phrase]]]) -> list[tuple[tuple[Act, ...], list[Phrase]]]:

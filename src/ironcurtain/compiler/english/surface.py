@@ -28,7 +28,6 @@ _ALSO_NOUNS: Final = lexicon(
 _FILLERS: Final = lexicon(
     "by all batch multiple for in from to of with and the a new my mcp tool api v1 v2 id ids name bulk full"
 )
-RESOURCES: Final = (Category.PATH, Category.URL, Category.PARTY, Category.PLACE, Category.OTHER)
 _SQL: Final = lexicon("query sql statement")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.text import singular
-from ironcurtain.compiler.english.lexicon import ACTS, NOUNS_OF_ACTS, THINGS
+from ironcurtain.compiler.english.lexicon import ACTS, THINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -413,8 +413,3 @@ def _phrasal(words: list[Word]) -> list[Word]:
             found.append(words[index])
             index += 1
     return found
-
-
-def is_known(word: str) -> bool:
-    """Whether it is a word that we know something of."""
-    return word in ACTS or word in NOUNS_OF_ACTS or singular(word) in THINGS

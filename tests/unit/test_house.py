@@ -23,7 +23,7 @@ ROOMS = {
     "engine": {"model", "engine"},
     "mediation": {"model", "errors", "wire", "resolve", "engine", "mediation", "artifacts"},
     "artifacts": {"model", "errors", "settings", "wire", "resolve", "engine", "mediation", "artifacts"},
-    "analysis": {"model", "errors", "wire", "engine", "artifacts", "analysis"},
+    "analysis": {"model", "errors", "wire", "engine", "mediation", "artifacts", "analysis"},
     "audit": {"model", "errors", "wire", "audit"},
     "budget": {"model", "settings", "budget"},
     "escalation": {"model", "errors", "engine", "mediation", "escalation"},

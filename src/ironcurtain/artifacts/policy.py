@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ironcurtain.model.call import Json
-    from ironcurtain.model.policy import TaskPolicy
+    from ironcurtain.model.policy import Rule, TaskPolicy
     from ironcurtain.resolve.hosts import Lookup
 
 POLICY: Final = "compiled-policy.json"
@@ -96,6 +96,10 @@ class Loaded:
     def task(self, value: Json) -> TaskPolicy:
         """Read a task policy that came with a call; its rules may refer to this policy's lists."""
         return read_task(Item(value, "task"), self._rules)
+
+    def chain(self, value: Json, where: str) -> tuple[Rule, ...]:
+        """Read other rules, for the same tools and lists."""
+        return self._rules.rules(Item(value, where))
 
 
 def read_bundle(directory: Path) -> Bundle:

@@ -65,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
     tools.add_argument("--json", action="store_true", help="for machines")
     _policy_options(tools)
 
-    policy = verbs.add_parser("policy", help="verify, lint and import policies", description="Work on policies.")
+    policy = verbs.add_parser("policy", help="prove, compare, verify, lint and import", description="Work on policies.")
     steps = policy.add_subparsers(metavar="COMMAND", required=True, title="commands")
     verify = _verb(
         steps, "verify", "policy:verify", "run a policy's scenarios and stamp the verdict into it",
@@ -80,6 +80,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     lint.add_argument("--json", action="store_true", help="for machines")
     _policy_options(lint)
+    _proofs(steps)
     brought = _verb(
         steps, "import", "policy:import_", "bring in files of the original project",
         "Converts compiled-policy.json, tool-annotations.json and test-scenarios.json of the original project, pins and"
@@ -119,6 +120,34 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))
     return top
+
+
+def _proofs(steps: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    prove = _verb(
+        steps, "prove", "analysis:prove", "what a policy can never do, for all calls",
+        "Shows that nothing protected is reached, that nothing is allowed without a sentence, that nothing is deleted"
+        " outside named places, that no prohibition is shadowed and that every rule matters; or a call that breaks it."
+        " Ends with 1 if something is violated or not proven.",
+    )  # fmt: skip
+    prove.add_argument("directory", metavar="DIR", nargs="?", help="the policy (default: the one in force)")
+    prove.add_argument(
+        "--ask", metavar="QUESTION", action="append", default=[],
+        help='a question of your own: "can anything ever send mail to someone outside contacts without asking?"',
+    )  # fmt: skip
+    prove.add_argument(
+        "--never", metavar="FILE", action="append", default=[], help="rules whose calls must not be allowed, as JSON"
+    )
+    prove.add_argument("--constitution", metavar="FILE", help="the text it was compiled from (default: the home's)")
+    prove.add_argument("--setup", metavar="FILE", help="directories, lists and names that questions may speak of")
+    diff = _verb(
+        steps, "diff", "analysis:diff", "what changes from one policy to another, for all calls",
+        "Every call that becomes allowed, asked or denied, in words and with an example. Ends with 0 only if the two"
+        " are proven to decide alike.",
+    )  # fmt: skip
+    diff.add_argument("old", metavar="OLD")
+    diff.add_argument("new", metavar="NEW")
+    for verb in (prove, diff):
+        verb.add_argument("--json", action="store_true", help="for machines")
 
 
 def _compiler(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -48,7 +48,7 @@ def prepare(home: Home, constitution: Path, surroundings: Surroundings) -> Prepa
     bundle = read_bundle(home.policy)
     text = read_artifact(constitution).decode()
     policy: Any = bundle.items[POLICY].value
-    product = compile_tools(text, _annotated(bundle), _known(home, bundle), int(policy["version"]) + 1)
+    product = compile_tools(text, _annotated(bundle), known_at_home(home, bundle), int(policy["version"]) + 1)
     directory = home.root / NEXT
     shutil.rmtree(directory, ignore_errors=True)
     product.write(directory)
@@ -66,7 +66,7 @@ def _annotated(bundle: Bundle) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _known(home: Home, bundle: Bundle) -> Known:
+def known_at_home(home: Home, bundle: Bundle) -> Known:
     """What the owner's configuration says, and where things are."""
     policy: Any = bundle.items[POLICY].value
     setup = policy["setup"]

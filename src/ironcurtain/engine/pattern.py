@@ -54,21 +54,31 @@ class Pattern:
     _chars: list[_Chars | None] = field(default_factory=list)
     """What each state consumes; nothing for a state that only branches."""
     _next: list[list[int]] = field(default_factory=list)
-    _start: frozenset[int] = frozenset()
+    start: frozenset[int] = frozenset()
+    """The states before the first character."""
     _steps: dict[tuple[frozenset[int], str], frozenset[int]] = field(default_factory=dict)
 
     def fullmatch(self, text: str) -> bool:
         """Whether the whole text matches."""
         if len(text) > MAX_TEXT:
             raise TextTooLong(f"more than {MAX_TEXT} characters")
-        states = self._start
+        states = self.start
         for char in text:
-            states = self._step(states, char)
+            states = self.step(states, char)
             if not states:
                 return False
+        return self.accepts(states)
+
+    def accepts(self, states: frozenset[int]) -> bool:
+        """Whether a text may end here."""
         return len(self._chars) - 1 in states
 
-    def _step(self, states: frozenset[int], char: str) -> frozenset[int]:
+    def ends(self) -> frozenset[str]:
+        """Where its classes of characters begin and end."""
+        return frozenset(end for chars in self._chars if chars for pair in chars.ranges for end in pair)
+
+    def step(self, states: frozenset[int], char: str) -> frozenset[int]:
+        """Where one more character leads."""
         known = self._steps.get((states, char))
         if known is None:
             reached = [
@@ -103,7 +113,7 @@ class Pattern:
         self._next[state].append(following)
 
     def finish(self, start: int) -> None:
-        self._start = self._closure([start])
+        self.start = self._closure([start])
 
 
 def compile_pattern(source: str, *, dot_spans_lines: bool) -> Pattern:

@@ -133,22 +133,22 @@ def _target(root: Mapping[str, Json], reference: str) -> dict[str, Json]:
     return target
 
 
-def _variants(root: Mapping[str, Json], node: Json) -> Iterator[dict[str, Json]]:
+def variants_of(root: Mapping[str, Json], node: Json) -> Iterator[dict[str, Json]]:
     """The node itself, what it refers to and every branch of it; admission has shown that references end."""
     if not isinstance(node, dict):
         return
     yield node
     if isinstance(reference := node.get("$ref"), str):
-        yield from _variants(root, _target(root, reference))
+        yield from variants_of(root, _target(root, reference))
     for keyword in _BRANCHES:
         branches = node.get(keyword)
         for branch in branches if isinstance(branches, list) else ():
-            yield from _variants(root, branch)
+            yield from variants_of(root, branch)
 
 
 def _possible(root: Mapping[str, Json], node: Json) -> Iterator[dict[str, Json]]:
     """The variants, and what holds only under a condition: it may have defaults, which are not ours to insert."""
-    for variant in _variants(root, node):
+    for variant in variants_of(root, node):
         yield variant
         dependent = variant.get("dependentSchemas")
         below = dependent.values() if isinstance(dependent, dict) else ()
@@ -232,7 +232,7 @@ class _Defaults:
 def _defaults(root: Mapping[str, Json], node: Json) -> _Defaults | None:
     found: dict[str, tuple[tuple[Json, ...], _Defaults | None]] = {}
     items: _Defaults | None = None
-    for variant in _variants(root, node):
+    for variant in variants_of(root, node):
         properties = variant.get("properties")
         for name, child in properties.items() if isinstance(properties, dict) else ():
             own, below = _own_default(root, child), _defaults(root, child)
@@ -246,11 +246,16 @@ def _own_default(root: Mapping[str, Json], child: Json) -> tuple[Json, ...]:
     """The default of a property, if the property accepts it: many declare `null` for what must be a string."""
     if not isinstance(child, dict):
         return ()
-    default = next((item["default"] for item in _variants(root, child) if item.get("default") is not None), None)
+    default = next((item["default"] for item in variants_of(root, child) if item.get("default") is not None), None)
     if default is None:
         return ()
+    return (default,) if accepts(child, root, default) else ()
+
+
+def accepts(schema: dict[str, Json], root: Mapping[str, Json], value: Json) -> bool:
+    """Whether a part of an admitted schema accepts a value."""
     shared = {key: root[key] for key in ("$defs", "definitions", "$schema") if key in root}
-    return (default,) if _compile({**child, **shared}).is_valid(default) else ()
+    return _compile({**schema, **shared}).is_valid(value)
 
 
 def _compile(schema: dict[str, Json]) -> jsonschema_rs.Validator:

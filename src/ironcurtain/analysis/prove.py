@@ -1,0 +1,280 @@
+"""What a policy can never do, for all calls.
+
+Every tool's calls are cut into regions (see `space` and `regions`); a statement is proven if it holds in each of them,
+and violated if one of them has a call that breaks it. That call is then decided by the whole pipeline. Where the calls
+could not be cut completely, or a call that breaks a statement by the rules cannot be made, it is *not proven*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.analysis.examples import example_of
+from ironcurtain.analysis.regions import Judge
+from ironcurtain.analysis.space import Spaces
+from ironcurtain.engine.chain import RuleBook
+from ironcurtain.engine.invariants import check_invariants
+from ironcurtain.engine.protected import CLIENT_CONFIGURATIONS
+from ironcurtain.errors import Refusal
+from ironcurtain.model.call import CanonicalCall, Principal, RoleValue
+from ironcurtain.model.decision import Outcome
+from ironcurtain.model.resolved import CanonicalPath
+from ironcurtain.model.roles import DELETE_PATH, READ_PATH, WRITE_PATH
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from ironcurtain.analysis.examples import Example
+    from ironcurtain.analysis.regions import Choice, Region, Ruling
+    from ironcurtain.analysis.space import ToolSpace
+    from ironcurtain.artifacts.policy import Loaded
+    from ironcurtain.model.policy import Rule
+
+_ALLOW: Final = (Outcome.ALLOW,)
+
+
+class Proof(Enum):
+    """What became of a statement."""
+
+    PROVEN = "proven"
+    VIOLATED = "violated"
+    OPEN = "not proven"
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """Something that breaks a statement, with a call that shows it."""
+
+    message: str
+    rules: tuple[str, ...] = ()
+    example: Example | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Something that should hold for every call."""
+
+    name: str
+    says: str
+    proof: Proof
+    argument: str
+    """Why it is proven, or what is missing."""
+    breaches: tuple[Breach, ...] = ()
+
+
+@dataclass(slots=True)
+class Prover:
+    """Looks at all calls of a policy once, and answers from what it saw."""
+
+    loaded: Loaded
+    now: float
+    sentences: Collection[str] | None = None
+    """Of the constitution, if it is known."""
+    regions: int = 0
+    cells: int = 0
+    _doubts: list[str] = field(default_factory=list)
+    _ungranted: list[Breach] = field(default_factory=list)
+    _deletes: list[Breach] = field(default_factory=list)
+    _open: dict[str, list[str]] = field(default_factory=dict)
+    _deciding: set[str] = field(default_factory=set)
+    """The rules that decide something."""
+    _permitted: list[tuple[Region, Choice | None, Ruling]] = field(default_factory=list)
+    _order: dict[str, int] = field(init=False)
+    _waiting: frozenset[str] = field(init=False)
+    """The rules with a question that nobody answers yet."""
+    _places: tuple[str, ...] = field(init=False)
+    """The directories that permissions name for deleting."""
+
+    def __post_init__(self) -> None:
+        rules = self.loaded.policy.book.rules
+        self._order = {rule.name: number for number, rule in enumerate(rules)}
+        self._waiting = frozenset(rule.name for rule in rules if rule.unanswered)
+        self._places = tuple(
+            rule.conditions.paths.within
+            for rule in rules
+            if rule.then is Outcome.ALLOW and rule.conditions.paths and DELETE_PATH in rule.conditions.paths.roles
+        )
+
+    def statements(self) -> list[Statement]:
+        """Everything that is asked of every policy."""
+        policy = self.loaded.policy
+        judge = Judge(policy, (policy.book,))
+        spaces = Spaces(self.loaded, (policy.book.rules,))
+        for tool in policy.tools.values():
+            space = spaces.of(tool)
+            self._doubts += [f"{tool.server}/{tool.name}: {doubt}" for doubt in space.doubts]
+            for region in judge.regions(space):
+                self.regions += 1
+                self._look(region, judge, policy.book)
+        return [self._protected(), self._granted(), self._deleted(), self._prohibited(judge), self._reached()]
+
+    def _look(self, region: Region, judge: Judge, book: RuleBook) -> None:
+        for choice, ruling in region.rulings():
+            self.cells += 1
+            verdict = ruling.verdicts[0]
+            self._deciding.add(verdict.rule or "")
+            if self._waiting:
+                self._deciding.update(self._once_answered(judge.holding(self._order, book, region.tool, ruling)))
+            if verdict.outcome is not Outcome.ALLOW:
+                continue
+            grant = book.rules[self._order[verdict.rule]] if verdict.rule else None
+            if grant is not None:
+                self._permitted.append((region, choice, ruling))
+            if grant is not None and not self._is_granted(grant):
+                self._note(
+                    region, choice, self._ungranted, "granted", f"{grant.name} stands on no sentence", grant.name
+                )
+            if ruling.claim.role == DELETE_PATH and not any(
+                isinstance(value, CanonicalPath) and any(value.named_within(place) for place in self._places)
+                for value in ruling.claim.values
+            ):
+                shown = ", ".join(map(str, ruling.claim.values))
+                self._note(region, choice, self._deletes, "deletes", f"deletes {shown}", verdict.rule or "")
+
+    def _once_answered(self, held: list[Rule]) -> Iterator[str]:
+        """The rules that ask, and the one that decides when they have been answered with no."""
+        for rule in held:
+            yield rule.name
+            if not rule.unanswered:
+                return
+
+    def _note(
+        self, region: Region, choice: Choice | None, breaches: list[Breach], name: str, message: str, rule: str
+    ) -> None:
+        """Note a breach if there is a call that shows it, once for each tool and rule."""
+        tool = f"{region.tool.server}/{region.tool.name}"
+        if any(breach.rules == (rule,) and breach.message.startswith(tool) for breach in breaches):
+            return
+        choices = region.call(_ALLOW, choice)
+        if choices is None:
+            return
+        example = example_of(region, choices, self.loaded, self.now)
+        if example.decision.outcome is Outcome.ALLOW:
+            breaches.append(Breach(f"{tool} {message}", (rule,), example))
+        else:
+            self._open.setdefault(name, []).append(f"{tool} {message}, by the rules; tried, it is {_tried(example)}")
+
+    def _is_granted(self, rule: Rule) -> bool:
+        if self.sentences is None:
+            return bool(rule.principle.strip())
+        return rule.principle in self.sentences
+
+    def _protected(self) -> Statement:
+        """Step 3 comes before every rule and looks at values alone: each protected place, each role, once."""
+        home = self.loaded.policy.setup.home
+        places = [f"{home}/.ironcurtain", *(f"{home}/{name}" for name in CLIENT_CONFIGURATIONS)]
+        breaches, asked = [], 0
+        for place in (form for base in places for form in (base, f"{base}/something")):
+            try:
+                path = self.loaded.resolver.paths.resolve(place, None)
+            except Refusal:
+                continue  # refused before it is decided
+            for role in (READ_PATH, WRITE_PATH, DELETE_PATH):
+                asked += 1
+                call = CanonicalCall("", "", {}, Principal(), (RoleValue(role, "path", path),), {}, ())
+                if not any(verdict.outcome is Outcome.DENY for verdict in check_invariants(call, self.loaded.policy)):
+                    breaches.append(Breach(f"{role} {place} is not denied"))
+        argument = f"step 3 denies {asked} combinations of place and role before any rule is asked"
+        return Statement(
+            "protected",
+            "No tool reaches what is protected.",
+            Proof.VIOLATED if breaches else Proof.PROVEN,
+            argument,
+            tuple(breaches),
+        )
+
+    def _granted(self) -> Statement:
+        return self._stated(
+            "granted", "Nothing is allowed that no sentence grants.", self._ungranted,
+            "every permission that decides a call stands on a sentence",
+        )  # fmt: skip
+
+    def _deleted(self) -> Statement:
+        named = ", ".join(sorted(set(self._places))) or "none"
+        return self._stated(
+            "deletes", "Nothing is deleted outside the named places.", self._deletes,
+            f"places named for deleting: {named}",
+        )  # fmt: skip
+
+    def _prohibited(self, judge: Judge) -> Statement:
+        """A prohibition that decides nothing, though a call that it speaks of is permitted, is shadowed."""
+        book = self.loaded.policy.book
+        restricting = {rule.name for rule in book.rules if rule.then is not Outcome.ALLOW}
+        silent = restricting - self._deciding
+        shadowed: dict[str, Breach] = {}
+        for region, choice, ruling in self._permitted if silent else ():
+            for rule in judge.holding(silent, book, region.tool, ruling):
+                choices = region.call(_ALLOW, choice)
+                if rule.name not in shadowed and choices is not None:
+                    allow = ruling.verdicts[0].rule or ""
+                    message = f"{rule.name} never decides: {allow} comes first and permits"
+                    example = example_of(region, choices, self.loaded, self.now)
+                    shadowed[rule.name] = Breach(message, (rule.name, allow), example)
+        return self._stated(
+            "prohibitions", "No prohibition is shadowed by a permission.", list(shadowed.values()),
+            "every prohibition decides a call, or a stricter or earlier prohibition does",
+        )  # fmt: skip
+
+    def _reached(self) -> Statement:
+        breaches = [
+            Breach(f"{rule.name} never decides anything", (rule.name,))
+            for rule in self.loaded.policy.book.rules
+            if rule.name not in self._deciding
+        ]
+        return self._stated("reachable", "Every rule can come into play.", breaches, "each decides a call")
+
+    def _stated(self, name: str, says: str, breaches: list[Breach], argument: str) -> Statement:
+        missing = [*self._open.get(name, ()), *self._doubts]
+        if breaches:
+            return Statement(name, says, Proof.VIOLATED, argument, tuple(breaches))
+        if missing:
+            return Statement(name, says, Proof.OPEN, "; ".join(missing[:3]))
+        return Statement(name, says, Proof.PROVEN, f"{argument}: {self.regions} regions, {self.cells} cells")
+
+
+def never(loaded: Loaded, forbidden: tuple[Rule, ...], says: str, now: float, *, asking_counts: bool) -> Statement:
+    """Whether no call that the forbidden rules speak of is allowed (or, if asking counts, even asked about)."""
+    policy = loaded.policy
+    question = RuleBook(forbidden)
+    judge = Judge(policy, (policy.book, question), frozenset({1}))
+    spaces = Spaces(loaded, (policy.book.rules, forbidden), mixing=2)
+    doubts: list[str] = []
+    open_: list[str] = []
+    breaches: list[Breach] = []
+    regions = 0
+    for tool in policy.tools.values():
+        space = spaces.of(tool)
+        doubts += [f"{tool.server}/{tool.name}: {doubt}" for doubt in space.doubts]
+        regions += len(space.summaries)
+        message = f"{tool.server}/{tool.name}"
+        for region, choices in sorted(_forbidden(space, judge, asking_counts=asking_counts), key=_weight):
+            example = example_of(region, choices, loaded, now)
+            if example.decision.outcome is not Outcome.DENY:
+                breaches.append(Breach(message, (example.decision.rule or "",), example))
+                break
+            open_.append(f"{message}: by the rules; tried, it is {_tried(example)}")
+    if breaches:
+        return Statement("question", says, Proof.VIOLATED, "", tuple(breaches))
+    if open_ or doubts:
+        return Statement("question", says, Proof.OPEN, "; ".join([*open_, *doubts][:3]))
+    return Statement("question", says, Proof.PROVEN, f"no call of {len(policy.tools)} tools, {regions} regions")
+
+
+def _forbidden(space: ToolSpace, judge: Judge, *, asking_counts: bool) -> Iterator[tuple[Region, tuple[Choice, ...]]]:
+    bad = [Outcome.ALLOW, *([Outcome.ESCALATE] if asking_counts else [])]
+    for region in judge.regions(space):
+        for outcomes in region.outcomes():
+            if outcomes[0] in bad and outcomes[1] is not Outcome.ALLOW:
+                choices = region.call(outcomes)
+                if choices is not None:
+                    yield region, choices
+
+
+def _weight(found: tuple[Region, tuple[Choice, ...]]) -> int:
+    return sum(choice.option.weight for choice in found[1])
+
+
+def _tried(example: Example) -> str:
+    return f"{example.decision.outcome.word} ({example.decision.code}: {example.decision.reason})"

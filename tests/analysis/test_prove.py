@@ -130,8 +130,8 @@ def test_an_exception_is_no_violation(place: Place) -> None:
 
 
 def test_what_cannot_be_cut_is_not_called_proven(place: Place) -> None:
-    """A pattern on addresses: some address may match it that is none of the samples."""
-    rules = [allow("odd", tool=["send"], values={"role:recipient": {"matches": "b.*@.*[0-9]{3}\\.example"}})]
+    """A pattern on addresses: some URL may match it that is none of the samples."""
+    rules = [allow("odd", tool=["fetch"], values={"role:fetch-url": {"matches": "https://b.*[0-9]{3}\\.example/"}})]
     assert statements(place.load(rules, TOOLS))["granted"].proof is Proof.OPEN
 
 

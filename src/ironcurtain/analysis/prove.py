@@ -80,7 +80,9 @@ class Prover:
     _open: dict[str, list[str]] = field(default_factory=dict)
     _deciding: set[str] = field(default_factory=set)
     """The rules that decide something."""
-    _permitted: list[tuple[Region, Choice | None, Ruling]] = field(default_factory=list)
+    _ruled: list[tuple[Region, Choice | None, Ruling]] = field(default_factory=list)
+    """Everything that rules decide, once."""
+    _looked_at: set[int] = field(default_factory=set)
     _order: dict[str, int] = field(init=False)
     _waiting: frozenset[str] = field(init=False)
     """The rules with a question that nobody answers yet."""
@@ -114,14 +116,15 @@ class Prover:
         for choice, ruling in region.rulings():
             self.cells += 1
             verdict = ruling.verdicts[0]
-            self._deciding.add(verdict.rule or "")
-            if self._waiting:
-                self._deciding.update(self._once_answered(judge.holding(self._order, book, region.tool, ruling)))
+            if id(ruling.verdicts) not in self._looked_at:  # the same claim, seen by the same tests
+                self._looked_at.add(id(ruling.verdicts))
+                self._ruled.append((region, choice, ruling))
+                self._deciding.add(verdict.rule or "")
+                if self._waiting:
+                    self._deciding.update(self._once_answered(judge.holding(self._order, book, region.tool, ruling)))
             if verdict.outcome is not Outcome.ALLOW:
                 continue
             grant = book.rules[self._order[verdict.rule]] if verdict.rule else None
-            if grant is not None:
-                self._permitted.append((region, choice, ruling))
             if grant is not None and not self._is_granted(grant):
                 self._note(
                     region, choice, self._ungranted, "granted", f"{grant.name} stands on no sentence", grant.name
@@ -199,21 +202,27 @@ class Prover:
         )  # fmt: skip
 
     def _prohibited(self, judge: Judge) -> Statement:
-        """A prohibition that decides nothing, though a call that it speaks of is permitted, is shadowed."""
+        """A prohibition is shadowed if a permission decides everything that it speaks of."""
         book = self.loaded.policy.book
         restricting = {rule.name for rule in book.rules if rule.then is not Outcome.ALLOW}
         silent = restricting - self._deciding
-        shadowed: dict[str, Breach] = {}
-        for region, choice, ruling in self._permitted if silent else ():
+        overruled: dict[str, tuple[Region, Choice | None, str]] = {}
+        observed: set[str] = set()
+        for region, choice, ruling in self._ruled if silent else ():
+            verdict = ruling.verdicts[0]
             for rule in judge.holding(silent, book, region.tool, ruling):
-                choices = region.call(_ALLOW, choice)
-                if rule.name not in shadowed and choices is not None:
-                    allow = ruling.verdicts[0].rule or ""
-                    message = f"{rule.name} never decides: {allow} comes first and permits"
-                    example = example_of(region, choices, self.loaded, self.now)
-                    shadowed[rule.name] = Breach(message, (rule.name, allow), example)
+                if verdict.outcome is Outcome.ALLOW:
+                    overruled.setdefault(rule.name, (region, choice, verdict.rule or ""))
+                else:
+                    observed.add(rule.name)
+        breaches = []
+        for name in sorted(overruled.keys() - observed):
+            region, choice, allow = overruled[name]
+            choices = region.call(_ALLOW, choice)
+            example = example_of(region, choices, self.loaded, self.now) if choices else None
+            breaches.append(Breach(f"{name} never decides: {allow} comes first and permits", (name, allow), example))
         return self._stated(
-            "prohibitions", "No prohibition is shadowed by a permission.", list(shadowed.values()),
+            "prohibitions", "No prohibition is shadowed by a permission.", breaches,
             "every prohibition decides a call, or a stricter or earlier prohibition does",
         )  # fmt: skip
 

@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 
 _NO_NAMES: Final = (".", "..")
 _NOT_IN_NAMES: Final = "".join(map(chr, range(33))) + "/\\*?[]{}()!@+$`~:\"'<>|;&\x7f"
+_NOT_IN_PARTIES: Final = "".join(map(chr, range(32))) + '\x7f,;:"<>()[]\\%!='
 _ELSEWHERE: Final = "elsewhere.example"
 _SHOWN: Final = 3
+_LONGEST_PATH: Final = 4_096
+_LONGEST_PARTY: Final = 1_000
+"""What is longer is refused or unreadable: a limit beyond says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ def _strings(categories: set[Category], landmarks: Landmarks, *, shell: bool) ->
     if Category.URL in categories:
         yield _asked_of_text(landmarks, _urls(landmarks))
     if Category.PARTY in categories:
-        yield _asked_of_text(landmarks, _parties(landmarks))
+        yield _asked_of_parties(landmarks)
     if Category.PLACE in categories:
         if landmarks.hosts or landmarks.suffixes:
             yield _asked_of_text(landmarks, _places(landmarks))
@@ -127,7 +131,7 @@ def _paths(landmarks: Landmarks) -> Samples:
     places = sorted({"/", *landmarks.directories})
     children = _children(places)
     cells = [Sample(text, text) for text in named]
-    complete = not landmarks.lengths
+    complete = all(limit >= _LONGEST_PATH for limit in landmarks.lengths)
     for place in places:
         inside = place.rstrip("/") + "/"
         taken = {other[len(inside) :].partition("/")[0] for other in (*children[place], *named) if other != place}
@@ -198,6 +202,17 @@ def _places(landmarks: Landmarks) -> Iterator[Sample]:
 def _asked_of_text(landmarks: Landmarks, cells: Iterator[Sample]) -> Samples:
     """Cells of things whose text has a form: patterns and lengths ask what these samples do not show."""
     return Samples(tuple(cells), complete=not (landmarks.patterns or landmarks.lengths))
+
+
+def _asked_of_parties(landmarks: Landmarks) -> Samples:
+    """Names and addresses; where no rule looks at domains, patterns see a plain text in them."""
+    cells = [*_parties(landmarks)]
+    complete = all(limit >= _LONGEST_PARTY for limit in landmarks.lengths)
+    if landmarks.patterns:
+        found = endings_for(landmarks.patterns, "", landmarks.texts(), _NOT_IN_PARTIES)
+        cells += [Sample(text, f"somebody like {text}") for text in found.found]
+        complete = complete and found.complete and not (landmarks.hosts or landmarks.suffixes)
+    return Samples(tuple(cells), complete)
 
 
 def _texts(landmarks: Landmarks, *, shell: bool = False) -> Samples:

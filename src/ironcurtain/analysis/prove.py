@@ -24,7 +24,7 @@ from ironcurtain.model.resolved import CanonicalPath
 from ironcurtain.model.roles import DELETE_PATH, READ_PATH, WRITE_PATH
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from ironcurtain.analysis.examples import Example
     from ironcurtain.analysis.regions import Choice, Region, Ruling
@@ -121,7 +121,8 @@ class Prover:
                 self._ruled.append((region, choice, ruling))
                 self._deciding.add(verdict.rule or "")
                 if self._waiting:
-                    self._deciding.update(self._once_answered(judge.holding(self._order, book, region.tool, ruling)))
+                    # Behind a rule that waits for an answer another one may decide; otherwise it is known which does.
+                    self._deciding.update(self._once_answered(judge.holding(None, book, region.tool, ruling)))
             if verdict.outcome is not Outcome.ALLOW:
                 continue
             grant = book.rules[self._order[verdict.rule]] if verdict.rule else None
@@ -136,8 +137,8 @@ class Prover:
                 shown = ", ".join(map(str, ruling.claim.values))
                 self._note(region, choice, self._deletes, "deletes", f"deletes {shown}", verdict.rule or "")
 
-    def _once_answered(self, held: list[Rule]) -> Iterator[str]:
-        """The rules that ask, and the one that decides when they have been answered with no."""
+    def _once_answered(self, held: Iterable[Rule]) -> Iterator[str]:
+        """The rules that wait for an answer, and the one that decides when they have been answered with no."""
         for rule in held:
             yield rule.name
             if not rule.unanswered:

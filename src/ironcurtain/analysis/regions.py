@@ -225,13 +225,13 @@ class Judge:
             self._floors[id(option)] = max((verdict.outcome for verdict in objections), default=Outcome.ALLOW)
         return self._floors[id(option)]
 
-    def holding(self, names: Collection[str], book: RuleBook, tool: Tool, ruling: Ruling) -> list[Rule]:
-        """Those of the rules that would decide the claim if they stood alone and their questions were answered."""
+    def holding(self, names: Collection[str] | None, book: RuleBook, tool: Tool, ruling: Ruling) -> list[Rule]:
+        """Those of the rules (or all) that would decide the claim if they stood alone and were answered."""
         sandbox = self.policy.setup.sandbox
         return [
             candidate.rule
             for candidate in book.candidates(tool, ruling.claim, ruling.scope)
-            if candidate.rule.name in names
+            if (names is None or candidate.rule.name in names)
             and decide_claim([self._alone(candidate)], ruling.claim, ruling.scope, sandbox, sending=ruling.sending).rule
             == candidate.rule.name
         ]

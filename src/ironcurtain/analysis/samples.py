@@ -39,6 +39,8 @@ class Sample:
 
     value: Json
     says: str
+    place: str = ""
+    """The directory that it lies in, if it stands for what is inside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +141,9 @@ def _paths(landmarks: Landmarks) -> Samples:
         if landmarks.patterns:
             endings = endings_for(landmarks.patterns, inside, {*taken, *_NO_NAMES}, _NOT_IN_NAMES)
             complete = complete and endings.complete
-            cells += [Sample(inside + name, f"{says}, named like {name}") for name in endings.found]
+            cells += [Sample(inside + name, f"{says}, named like {name}", place) for name in endings.found]
         else:
-            cells.append(Sample(inside + _fresh("something", taken), says))
+            cells.append(Sample(inside + _fresh("something", taken), says, place))
     return Samples(tuple(cells), complete)
 
 

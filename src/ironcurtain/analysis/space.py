@@ -56,6 +56,8 @@ class Option:
     siblings: tuple[tuple[str, Json], ...] = ()
     """What the arguments that select its mode are; nothing for one that is left out."""
 
+    place: str = ""
+    """The directory that it lies in, if it stands for what is inside."""
     refused: bool = False
     """The schema has something against these very values, though perhaps not against others of the cell."""
 
@@ -200,6 +202,7 @@ class Spaces:
             landmarks.directories |= _below(landmarks.directories, self.loaded.resolver.paths.mounts)
         kind = work.arguments.kind(leaf.leaf)
         found = samples_for(roles, kind, landmarks)
+        places: dict[tuple[Json, ...], str] = {(sample.value,): sample.place for sample in found.cells}
         values: list[tuple[tuple[Json, ...], str]] = [((sample.value,), sample.says) for sample in found.cells]
         values += [((value,), f"“{value}”") for value in work.selectors.get(leaf.leaf, ()) if value is not None]
         counts = _counts(tests) if work.several(leaf) else []
@@ -210,7 +213,7 @@ class Spaces:
         elif not leaf.required:
             values.insert(0, ((), LEFT_OUT))
         options = [
-            option if work.arguments.accepts(leaf.leaf, chosen) else replace(option, refused=True)
+            replace(option, place=places.get(chosen, ""), refused=not work.arguments.accepts(leaf.leaf, chosen))
             for siblings in work.ways(leaf)
             for chosen, says in values
             if (option := self._option(work.tool, leaf, chosen, says, siblings)) is not None

@@ -1,0 +1,210 @@
+"""Scenarios derived from a policy: for each rule a call that it decides, and the calls around its bounds.
+
+Inside; outside; beside (`Projects-other` is not `Projects`); around (`Projects/../Projects-other`); several values with
+one of them outside; the argument left out. What each deserves is what the analysis says of its cell, so that running
+them holds the analysis and the whole pipeline together, and a rule that is changed afterwards fails one of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from ironcurtain.analysis.foresee import Foreseen
+from ironcurtain.analysis.regions import Judge
+from ironcurtain.analysis.space import Spaces, concerns
+from ironcurtain.engine.conditions import roles_of, tests_of
+from ironcurtain.errors import Refusal
+from ironcurtain.model.decision import Outcome
+from ironcurtain.model.policy import PathTest, ValueTest
+from ironcurtain.model.roles import Category, category
+from ironcurtain.wire.strict_json import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ironcurtain.analysis.regions import Choice, Region, Ruling
+    from ironcurtain.analysis.space import Column, Option
+    from ironcurtain.artifacts.policy import Loaded
+    from ironcurtain.engine.conditions import Test
+    from ironcurtain.model.policy import Rule
+    from ironcurtain.wire.schema import Schema
+
+MOST: Final = 3_000  # scenarios of one policy
+_NAME: Final = "something"
+
+
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """A call in which a rule is at work, as the options of its arguments."""
+
+    foreseen: Foreseen
+    rule: Rule
+    choices: tuple[Choice, ...]
+    outcome: Outcome
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        return tuple(choice.option for choice in self.choices)
+
+
+def derive_scenarios(loaded: Loaded) -> list[dict[str, Any]]:
+    """The scenarios of a policy, in the form of `test-scenarios.json`; the same call comes once."""
+    found: dict[bytes, dict[str, Any]] = {}
+    for scenario in _all(loaded):
+        found.setdefault(canonical(scenario["request"]), scenario)
+        if len(found) >= MOST:
+            break
+    return list(found.values())
+
+
+def _all(loaded: Loaded) -> Iterator[dict[str, Any]]:
+    policy = loaded.policy
+    judge = Judge(policy, (policy.book,))
+    spaces = Spaces(loaded, (policy.book.rules,), mixing=2)
+    for tool in policy.tools.values():
+        schema = loaded.schemas[tool.server, tool.name]
+        if isinstance(schema, str) or not any(concerns(rule, tool) for rule in policy.book.rules):
+            continue
+        foreseen = Foreseen.of(spaces.of(tool), judge)
+        for inside in _decided(foreseen, judge):
+            yield from _possible(
+                _scenario(inside.foreseen, inside.options, inside.outcome, inside.rule, "inside"), schema
+            )
+            for scenario in _around(inside):
+                yield from _possible(scenario, schema)
+
+
+def _possible(scenario: dict[str, Any], schema: Schema) -> Iterator[dict[str, Any]]:
+    """The scenario, unless its arguments are none that the tool takes."""
+    try:
+        schema.validate(schema.fill_defaults(scenario["request"]["arguments"]))
+    except Refusal:
+        return
+    yield scenario
+
+
+def _decided(foreseen: Foreseen, judge: Judge) -> Iterator[_Inside]:
+    """For each rule that decides something of the tool, the smallest call in which that matters most."""
+    seen: set[str] = set()
+    looked_at: set[int] = set()
+    for region in foreseen.regions.values():
+        for choice, ruling in region.rulings():
+            if id(ruling.verdicts) in looked_at:
+                continue
+            looked_at.add(id(ruling.verdicts))
+            for rule in _at_work(ruling, region, judge):
+                if rule.name not in seen and (inside := _inside(foreseen, region, choice, ruling, rule)) is not None:
+                    seen.add(rule.name)
+                    yield inside
+
+
+def _at_work(ruling: Ruling, region: Region, judge: Judge) -> Iterator[Rule]:
+    """The rules that a claim's verdict rests on: those that wait for an answer, and the first that does not."""
+    book = judge.books[0]
+    for rule in judge.holding(None, book, region.tool, ruling):
+        yield rule
+        if not rule.unanswered:
+            return
+
+
+def _inside(foreseen: Foreseen, region: Region, choice: Choice | None, ruling: Ruling, rule: Rule) -> _Inside | None:
+    for outcome in Outcome:
+        choices = region.call((outcome,), choice) if outcome >= ruling.verdicts[0].outcome else None
+        if choices is not None:
+            fine = not any(each.option.refused for each in choices)
+            return _Inside(foreseen, rule, choices, outcome) if fine else None
+    return None
+
+
+def _around(inside: _Inside) -> Iterator[dict[str, Any]]:
+    """The calls around the bounds of a rule."""
+    columns = {column.leaf: column for column in reversed(inside.foreseen.space.columns)}
+    for test in tests_of(inside.rule.conditions):
+        for option in inside.options:
+            if not option.chosen or not _is_about(test, option):
+                continue
+            others = [each for each in _single(columns[option.leaf]) if each is not option]
+            left_out = next((each for each in others if not each.chosen and each.siblings == option.siblings), None)
+            outside = _outside(test, option, others)
+            if left_out is not None:
+                yield from _with(inside, option, (left_out,), "leaves an argument out")
+            if outside is not None:
+                yield from _with(inside, option, (outside,), "is outside")
+                if columns[option.leaf].several:
+                    yield from _with(inside, option, (option, outside), "is in part outside")
+                if isinstance(test, PathTest):
+                    yield from _beside(inside, option, outside, test.within)
+
+
+def _is_about(test: Test, option: Option) -> bool:
+    if isinstance(test, ValueTest) and test.leaf is not None:
+        return test.leaf == option.leaf
+    return any(item.role in roles_of(test) for item in option.items)
+
+
+def _single(column: Column) -> list[Option]:
+    return [option for group in column.groups for option in group.options if len(option.chosen) < 2]
+
+
+def _outside(test: Test, option: Option, others: Iterable[Option]) -> Option | None:
+    """An option on the other side of the bound."""
+    usable = [each for each in others if each.chosen and not each.refused and each.siblings == option.siblings]
+    if isinstance(test, PathTest):
+        around = [each for each in usable if each.place and _is_above(each.place, test.within)]
+        return max(around, key=lambda each: len(each.place), default=None)
+    return usable[-1] if usable else None
+
+
+def _is_above(place: str, within: str) -> bool:
+    return within.startswith(place.rstrip("/") + "/")
+
+
+def _beside(inside: _Inside, option: Option, outside: Option, within: str) -> Iterator[dict[str, Any]]:
+    """Names that begin like the directory's, and ways out of it."""
+    parent, _, name = within.rpartition("/")
+    if not name or any(category(item.role) is not Category.PATH for item in option.items):
+        return
+    leaf = str(outside.chosen[0]).rpartition("/")[2]
+    beside = f"{parent}/{name}-other/{leaf}"
+    yield from _with(inside, option, (outside,), "is beside", beside)
+    yield from _with(inside, option, (outside,), "leads out and back", f"{within}/../{name}-other/{leaf}")
+
+
+def _with(
+    inside: _Inside, option: Option, instead: tuple[Option, ...], how: str, spelling: str | None = None
+) -> Iterator[dict[str, Any]]:
+    options = tuple(each for each in inside.options if each is not option) + instead
+    expected = inside.foreseen.outcome(options)
+    if expected is not None:
+        yield _scenario(
+            inside.foreseen, options, expected, inside.rule, how, {option.leaf: spelling} if spelling else {}
+        )
+
+
+def _scenario(
+    foreseen: Foreseen,
+    options: Iterable[Option],
+    expected: Outcome,
+    rule: Rule,
+    how: str,
+    spelled: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    chosen: dict[str, list[Any]] = {}
+    for option in options:
+        if option.chosen:
+            chosen.setdefault(option.leaf, []).extend(option.chosen)
+    for leaf, spelling in (spelled or {}).items():
+        chosen[leaf] = [spelling]
+    tool = foreseen.space.tool
+    return {
+        "description": f"{rule.name}, {tool.name}: {how}",
+        "request": {
+            "serverName": tool.server,
+            "toolName": tool.name,
+            "arguments": foreseen.space.arguments.build(chosen),
+        },
+        "expectedDecision": expected.word,
+        "reasoning": rule.principle or rule.reason,
+        "source": "generated",
+    }

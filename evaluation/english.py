@@ -16,12 +16,14 @@ from ironcurtain.artifacts.verify import verify_directory
 from ironcurtain.compiler.labels import read_labels
 from ironcurtain.compiler.offline import compile_offline
 from ironcurtain.compiler.setup import read_setup
+from ironcurtain.compiler.stages import QUIET
 from ironcurtain.mediation.decide import decide_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ironcurtain.compiler.offline import Labels, Product
+    from ironcurtain.compiler.offline import Labels
+    from ironcurtain.compiler.product import Product
 
 CONSTITUTIONS: Final = DATA / "constitutions"
 SETS: Final = {
@@ -67,7 +69,7 @@ def compiled(directory: Path, labels: Labels) -> Product:
     servers = json.loads((directory / "servers.json").read_text())
     catalogues = [f"{name}={DATA / 'catalogues' / file}.json" for name, file in servers.items()]
     text = (directory / "constitution.md").read_text()
-    return compile_offline(text, catalogues, read_setup(directory / "config.json"), labels, 1)
+    return compile_offline(text, catalogues, read_setup(directory / "config.json"), labels, 1, QUIET)
 
 
 def cases(directory: Path) -> list[dict[str, Any]]:

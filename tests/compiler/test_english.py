@@ -16,6 +16,7 @@ from ironcurtain.compiler.english.document import sentences_of
 from ironcurtain.compiler.labels import read_labels
 from ironcurtain.compiler.offline import compile_offline
 from ironcurtain.compiler.setup import Known, NamedList
+from ironcurtain.compiler.stages import QUIET
 from ironcurtain.errors import Refusal
 from ironcurtain.mediation.decide import decide_bytes
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ironcurtain.artifacts.policy import Loaded
-    from ironcurtain.compiler.offline import Product
+    from ironcurtain.compiler.product import Product
 
 KNOWN = Known(
     home="/home/ann",
@@ -45,7 +46,7 @@ CATALOGUES = {
 
 def made(text: str) -> Product:
     catalogues = [f"{name}={DATA / 'catalogues' / file}.json" for name, file in CATALOGUES.items()]
-    return compile_offline(text, catalogues, KNOWN, {}, 1)
+    return compile_offline(text, catalogues, KNOWN, {}, 1, QUIET)
 
 
 class Policy:

@@ -47,13 +47,13 @@ class Change:
 class Difference:
     """Everything that changes."""
 
-    changes: tuple[Change, ...]
-    added: tuple[str, ...]
-    removed: tuple[str, ...]
-    redescribed: tuple[str, ...]
+    changes: tuple[Change, ...] = ()
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    redescribed: tuple[str, ...] = ()
     """Tools whose arguments mean something else than before."""
-    doubts: tuple[str, ...]
-    regions: int
+    doubts: tuple[str, ...] = ()
+    regions: int = 0
 
     @property
     def equal(self) -> bool:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ironcurtain.analysis.regions import Choice, Region, Ruling
     from ironcurtain.analysis.space import ToolSpace
     from ironcurtain.artifacts.policy import Loaded
+    from ironcurtain.model.call import Json
     from ironcurtain.model.policy import Rule
 
 _ALLOW: Final = (Outcome.ALLOW,)
@@ -63,6 +64,23 @@ class Statement:
     """Why it is proven, or what is missing."""
     breaches: tuple[Breach, ...] = ()
 
+    def fields(self) -> dict[str, Json]:
+        """For machines."""
+        return {
+            "statement": self.name,
+            "says": self.says,
+            "proof": self.proof.value,
+            "argument": self.argument,
+            "breaches": [
+                {
+                    "message": breach.message,
+                    "rules": [*breach.rules],
+                    **({"example": breach.example.fields()} if breach.example else {}),
+                }
+                for breach in self.breaches
+            ],
+        }
+
 
 @dataclass(slots=True)
 class Prover:
@@ -83,6 +101,10 @@ class Prover:
     _ruled: list[tuple[Region, Choice | None, Ruling]] = field(default_factory=list)
     """Everything that rules decide, once."""
     _looked_at: set[int] = field(default_factory=set)
+    _silent: tuple[Rule, ...] = ()
+    """The rules that never decide anything."""
+    _instead: dict[str, dict[str, tuple[Outcome, Region, Choice | None]]] = field(default_factory=dict)
+    """For each of them what decides in its place, how, and where."""
     _order: dict[str, int] = field(init=False)
     _waiting: frozenset[str] = field(init=False)
     """The rules with a question that nobody answers yet."""
@@ -110,7 +132,8 @@ class Prover:
             for region in judge.regions(space):
                 self.regions += 1
                 self._look(region, judge, policy.book)
-        return [self._protected(), self._granted(), self._deleted(), self._prohibited(judge), self._reached()]
+        self._find_silent(judge, policy.book)
+        return [self._protected(), self._granted(), self._deleted(), self._prohibited(), self._reached()]
 
     def _look(self, region: Region, judge: Judge, book: RuleBook) -> None:
         for choice, ruling in region.rulings():
@@ -202,38 +225,46 @@ class Prover:
             f"places named for deleting: {named}",
         )  # fmt: skip
 
-    def _prohibited(self, judge: Judge) -> Statement:
+    def _prohibited(self) -> Statement:
         """A prohibition is shadowed if a permission decides everything that it speaks of."""
-        book = self.loaded.policy.book
-        restricting = {rule.name for rule in book.rules if rule.then is not Outcome.ALLOW}
-        silent = restricting - self._deciding
-        overruled: dict[str, tuple[Region, Choice | None, str]] = {}
-        observed: set[str] = set()
-        for region, choice, ruling in self._ruled if silent else ():
-            verdict = ruling.verdicts[0]
-            for rule in judge.holding(silent, book, region.tool, ruling):
-                if verdict.outcome is Outcome.ALLOW:
-                    overruled.setdefault(rule.name, (region, choice, verdict.rule or ""))
-                else:
-                    observed.add(rule.name)
         breaches = []
-        for name in sorted(overruled.keys() - observed):
-            region, choice, allow = overruled[name]
+        for rule in self._silent:
+            deciders = self._instead[rule.name]
+            if (
+                rule.then is Outcome.ALLOW
+                or not deciders
+                or any(said is not Outcome.ALLOW for said, *_ in deciders.values())
+            ):
+                continue
+            allow, (_, region, choice) = next(iter(deciders.items()))
             choices = region.call(_ALLOW, choice)
             example = example_of(region, choices, self.loaded, self.now) if choices else None
-            breaches.append(Breach(f"{name} never decides: {allow} comes first and permits", (name, allow), example))
+            message = f"{rule.name} never decides: {allow} comes first and permits"
+            breaches.append(Breach(message, (rule.name, allow), example))
         return self._stated(
             "prohibitions", "No prohibition is shadowed by a permission.", breaches,
             "every prohibition decides a call, or a stricter or earlier prohibition does",
         )  # fmt: skip
 
     def _reached(self) -> Statement:
-        breaches = [
-            Breach(f"{rule.name} never decides anything", (rule.name,))
-            for rule in self.loaded.policy.book.rules
-            if rule.name not in self._deciding
-        ]
+        breaches = []
+        for rule in self._silent:
+            deciders = tuple(self._instead[rule.name])
+            why = (
+                f"{', '.join(deciders[:3])} decide everything that it speaks of" if deciders else "it speaks of nothing"
+            )
+            breaches.append(Breach(f"{rule.name} never decides anything: {why}", (rule.name, *deciders)))
         return self._stated("reachable", "Every rule can come into play.", breaches, "each decides a call")
+
+    def _find_silent(self, judge: Judge, book: RuleBook) -> None:
+        """The rules that never decide, with those that decide in their place."""
+        self._silent = tuple(rule for rule in book.rules if rule.name not in self._deciding)
+        self._instead = {rule.name: {} for rule in self._silent}
+        for region, choice, ruling in self._ruled if self._silent else ():
+            verdict = ruling.verdicts[0]
+            for rule in judge.holding(self._instead, book, region.tool, ruling):
+                place = self._instead[rule.name]
+                place.setdefault(verdict.rule or "containment", (verdict.outcome, region, choice))
 
     def _stated(self, name: str, says: str, breaches: list[Breach], argument: str) -> Statement:
         missing = [*self._open.get(name, ()), *self._doubts]

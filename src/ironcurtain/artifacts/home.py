@@ -42,6 +42,16 @@ class Home:
         return self.root / "constitution.md"
 
     @property
+    def scenarios(self) -> Path:
+        """Calls the owner wrote down, and what each deserves."""
+        return self.root / "scenarios.json"
+
+    @property
+    def cache(self) -> Path:
+        """What the stages of a compilation made before."""
+        return self.root / "cache"
+
+    @property
     def servers(self) -> Path:
         """The servers, in the shape every client uses."""
         return self.root / "servers.json"

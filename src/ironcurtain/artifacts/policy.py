@@ -79,6 +79,16 @@ class Bundle:
             content[POLICY] = {key: value for key, value in policy.items() if key != "verification"}
         return "sha256:" + hashlib.sha256(strict_json.canonical(content)).hexdigest()
 
+    @property
+    def meaning(self) -> dict[str, Json]:
+        """Everything that decisions rest on: no version, verdict or scenarios."""
+        content: dict[str, Json] = {name: item.value for name, item in self.items.items() if name != SCENARIOS}
+        policy = content[POLICY]
+        if isinstance(policy, dict):
+            aside = ("version", "verification", "generatedAt")
+            content[POLICY] = {key: value for key, value in policy.items() if key not in aside}
+        return content
+
 
 @dataclass(frozen=True, slots=True)
 class Loaded:

@@ -48,17 +48,24 @@ class Verification:
 
     results: tuple[Result, ...]
     pinned: int = 0
+    objections: tuple[str, ...] = ()
+    """What speaks against the policy besides its scenarios."""
 
     @property
     def passed(self) -> bool:
-        """Whether every scenario passed; there are always some."""
-        return bool(self.results) and all(result.passed for result in self.results)
+        """Whether every scenario passed, of which there are always some, and nothing else speaks against it."""
+        return bool(self.results) and all(result.passed for result in self.results) and not self.objections
+
+    @property
+    def failed(self) -> tuple[Result, ...]:
+        """The scenarios that did not pass."""
+        return tuple(result for result in self.results if not result.passed)
 
 
-def verify_directory(directory: Path, surroundings: Surroundings) -> Verification:
+def verify_directory(directory: Path, surroundings: Surroundings, objections: tuple[str, ...] = ()) -> Verification:
     """Verify the policy of a directory and write the verdict into it."""
     bundle, pinned = _pinned(read_bundle(directory))
-    verification = Verification(run_scenarios(build(bundle, surroundings), surroundings.now), pinned)
+    verification = Verification(run_scenarios(build(bundle, surroundings), surroundings.now), pinned, objections)
     stamped = stamp(bundle, verification, surroundings.now)
     if pinned:
         write_artifact(directory / ANNOTATIONS, _written(bundle.items[ANNOTATIONS].value))

@@ -48,7 +48,7 @@ def prove(arguments: argparse.Namespace) -> int:
     statements += [_forbidden(Path(file), loaded) for file in arguments.never]
     if arguments.json:
         for statement in statements:
-            print(json.dumps(_statement(statement), ensure_ascii=False))
+            print(json.dumps(statement.fields(), ensure_ascii=False))
     else:
         for line in (line for statement in statements for line in _lines(statement)):
             console().print(line)
@@ -160,23 +160,6 @@ def _lines(statement: Statement) -> Iterator[Text]:
             yield Text(f"{'':12}for example {_call(breach.example)}", style="dim")
     if len(statement.breaches) > _SHOWN:
         yield Text(f"{'':12}and {len(statement.breaches) - _SHOWN} more", style="dim")
-
-
-def _statement(statement: Statement) -> dict[str, Any]:
-    return {
-        "statement": statement.name,
-        "says": statement.says,
-        "proof": statement.proof.value,
-        "argument": statement.argument,
-        "breaches": [
-            {
-                "message": breach.message,
-                "rules": [*breach.rules],
-                **({"example": breach.example.fields()} if breach.example else {}),
-            }
-            for breach in statement.breaches
-        ],
-    }
 
 
 def _directory(name: str | None) -> Path:

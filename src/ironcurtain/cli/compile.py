@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
+from ironcurtain.analysis.diff import Difference, diff_policies
 from ironcurtain.artifacts.files import read_artifact
 from ironcurtain.artifacts.home import Home, default_home
 from ironcurtain.artifacts.item import parse
-from ironcurtain.artifacts.policy import POLICY
-from ironcurtain.artifacts.verify import verify_directory
+from ironcurtain.artifacts.policy import LISTS, POLICY, build, read_bundle
+from ironcurtain.cli.analysis import difference_fields, difference_lines
 from ironcurtain.cli.loading import surroundings
 from ironcurtain.cli.main import DONE, NO
-from ironcurtain.cli.show import agreed, console, heading
-from ironcurtain.compiler.at_home import prepare
+from ironcurtain.cli.show import agreed, console, heading, verdict
+from ironcurtain.compiler.at_home import prepare, publish
+from ironcurtain.compiler.cache import Cache
 from ironcurtain.compiler.labels import read_labels
 from ironcurtain.compiler.offline import compile_offline
 from ironcurtain.compiler.setup import Known, read_setup
+from ironcurtain.compiler.stages import Stages
 from ironcurtain.errors import Refusal, visible
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from ironcurtain.artifacts.policy import Surroundings
     from ironcurtain.compiler.english.compiler import Compiled, Reported
+    from ironcurtain.compiler.stages import Made, Step
 
 _SAYS: Final = {
     "asks": ("asks", "bold yellow"),
@@ -36,60 +41,122 @@ _SAYS: Final = {
     "limits": ("limit", "green"),
     "kept": ("holds anyway", "green"),
     "background": ("no rule", "dim"),
+    "covered": ("covered", "yellow"),
 }
-_ORDER: Final = {"asks": 0, "nothing": 1}
+_ORDER: Final = {"asks": 0, "covered": 1, "nothing": 2}
+_SHOWN: Final = 5
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Compile the home's constitution, or with --out any constitution for saved catalogues."""
-    if arguments.out is None:
-        return _at_home(arguments)
+    home = Home(default_home())
+    stages = Stages(Cache(home.cache if home.root.is_dir() else None), _quiet if arguments.json else _tell)
+    return _at_home(arguments, home, stages) if arguments.out is None else _offline(arguments, stages)
+
+
+def _offline(arguments: argparse.Namespace, stages: Stages) -> int:
     if not arguments.catalogue or not arguments.constitution:
         raise Refusal("usage", "--out is for saved catalogues", "add --constitution FILE and --catalogue NAME=FILE")
-    began = time.monotonic()
     directory = Path(arguments.out)
+    around = surroundings()
+    version = _last_version(directory) + 1
     known = read_setup(Path(arguments.setup)) if arguments.setup else _usual()
     labels = read_labels(Path(arguments.annotations)) if arguments.annotations else {}
-    version = _last_version(directory) + 1
-    if version > 1 and not agreed(f"replace the policy in {directory}", yes=arguments.yes):
-        return NO
     text = read_artifact(Path(arguments.constitution)).decode()
-    product = compile_offline(text, arguments.catalogue, known, labels, version)
-    product.write(directory)
-    passed = verify_directory(directory, surroundings()).passed
-    _show(product.compiled, directory, time.monotonic() - began, passed=passed, machine=arguments.json)
-    return DONE if passed else NO
+    product = compile_offline(text, arguments.catalogue, known, labels, version, stages)
+    with TemporaryDirectory(dir=_beside(directory)) as name:
+        made = stages.finish(product, Path(name), around, lists=directory / LISTS)
+        difference = _difference(directory, made, around) if version > 1 else None
+        _show(made, difference, machine=arguments.json)
+        if difference is not None and not agreed(_what(directory, difference), yes=arguments.yes):
+            return NO
+        made.install(directory)
+    if not arguments.json:
+        console().print(f"{len(made.product.compiled.rules)} rules in {directory}")
+    return DONE if made.verification.passed else NO
 
 
-def _at_home(arguments: argparse.Namespace) -> int:
+def _at_home(arguments: argparse.Namespace, home: Home, stages: Stages) -> int:
     for option in ("catalogue", "setup", "annotations"):
         if getattr(arguments, option):
             raise Refusal("usage", f"--{option} is for saved catalogues", "add --out DIR")
-    began = time.monotonic()
-    home = Home(default_home())
     around = surroundings()
-    prepared = prepare(home, Path(arguments.constitution or home.constitution), around)
-    passed = prepared.verification.passed
-    took = time.monotonic() - began
-    _show(prepared.product.compiled, prepared.directory, took, passed=passed, machine=arguments.json)
-    if not passed:
+    made = prepare(home, Path(arguments.constitution or home.constitution), around, stages)
+    difference = _difference(home.policy, made, around)
+    _show(made, difference, machine=arguments.json)
+    if not made.verification.passed:
+        if not arguments.json:
+            console().print(f"the policy in force stays; what was made lies in {made.directory}")
         return NO
-    if not agreed("put this policy in force", yes=arguments.yes):
+    if not agreed(_what(home.policy, difference), yes=arguments.yes):
         return NO
-    prepared.publish(home, around)
+    publish(made, home)
     if not arguments.json:
         console().print(f"in force: {home.policy}")
     return DONE
 
 
-def _show(compiled: Compiled, directory: Path, seconds: float, *, passed: bool, machine: bool) -> None:
+def _difference(directory: Path, made: Made, around: Surroundings) -> Difference:
+    old, new = read_bundle(directory), read_bundle(made.directory)
+    if old.meaning == new.meaning:
+        return Difference()
+    return diff_policies(build(old, around), build(new, around), around.now)
+
+
+def _what(directory: Path, difference: Difference) -> str:
+    return f"put this policy in force, which {'WIDENS' if difference.widens else 'does not widen'} {directory}"
+
+
+def _beside(directory: Path) -> Path:
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    return directory.parent
+
+
+def _quiet(_: Step) -> None:
+    return
+
+
+def _tell(step: Step) -> None:
+    how = "  (remembered)" if step.remembered else ""
+    line = f"{step.name:>10}  {visible(step.says)}  {step.seconds:.2f} s{how}"
+    console().print(Text(line, style="dim"))
+
+
+def _show(made: Made, difference: Difference | None, *, machine: bool) -> None:
     if machine:
-        print(json.dumps(_fields(compiled, passed=passed), ensure_ascii=False))
+        print(json.dumps(_fields(made, difference), ensure_ascii=False))
         return
-    for line in _lines(compiled):
+    console().print("")
+    for line in _lines(made.product.compiled):
         console().print(line)
-    verdict = "pass" if passed else "FAIL"
-    console().print(f"\n{len(compiled.rules)} rules in {directory}, verdict: {verdict} ({seconds:.1f} s)")
+    console().print("")
+    for line in _findings(made):
+        console().print(line)
+    if difference is not None:
+        console().print(heading("against the policy that is there:"))
+        for line in difference_lines(difference):
+            console().print(line)
+
+
+def _findings(made: Made) -> Iterator[Text]:
+    """What was proven, what was not, and what speaks against the policy."""
+    proven = [each["says"] for each in made.statements if each["proof"] == "proven"]
+    if proven:
+        yield Text.assemble((f"{'proven':>12}  ", "green"), " ".join(proven))
+    for each in made.unproven:
+        yield Text.assemble((f"{each['proof']:>12}  ", "bold yellow"), visible(each["says"]))
+        for message in (
+            [each["argument"]] if not each["breaches"] else [b["message"] for b in each["breaches"][:_SHOWN]]
+        ):
+            yield Text(f"{'':>14}{visible(message)}")
+    for message in made.contradictions:
+        yield Text.assemble((f"{'your scenario':>12}  ", "bold red"), visible(message))
+    for result in made.verification.failed[:_SHOWN]:
+        decided = f"{result.scenario.description}: {result.decision.outcome.word}, not {result.scenario.expected.word}"
+        yield Text.assemble((f"{'FAIL':>12}  ", "bold red"), visible(decided))
+    for objection in made.verification.objections:
+        yield Text.assemble((f"{'FAIL':>12}  ", "bold red"), visible(objection))
+    yield Text.assemble(f"{'verdict':>12}  ", verdict(passed=made.verification.passed))
 
 
 def _usual() -> Known:
@@ -108,15 +175,22 @@ def _last_version(directory: Path) -> int:
         raise Refusal("artifact_malformed", f"{directory / POLICY} is no policy", "name another --out") from None
 
 
-def _fields(compiled: Compiled, *, passed: bool) -> dict[str, object]:
+def _fields(made: Made, difference: Difference | None) -> dict[str, object]:
+    compiled = made.product.compiled
     return {
-        "verdict": "pass" if passed else "fail",
+        "verdict": "pass" if made.verification.passed else "fail",
         "rules": len(compiled.rules),
         "limits": compiled.limits,
         "sentences": [
             {"text": each.sentence.text, "verdict": each.verdict, "rules": [*each.rules], "notes": [*each.notes]}
             for each in compiled.report
         ],
+        "scenarios": len(made.verification.results),
+        "failed": [result.scenario.description for result in made.verification.failed],
+        "objections": [*made.verification.objections],
+        "contradictions": [*made.contradictions],
+        "statements": [*made.statements],
+        **({"difference": difference_fields(difference)} if difference is not None else {}),
     }
 
 
@@ -124,7 +198,7 @@ def _lines(compiled: Compiled) -> Iterator[Text]:
     """Every sentence with what became of it; those that were not understood first."""
     if not compiled.report:
         yield Text("The constitution is empty: every call will be denied.", style="bold yellow")
-    for each in sorted(compiled.report, key=lambda reported: _ORDER.get(reported.verdict, 2)):
+    for each in sorted(compiled.report, key=lambda reported: _ORDER.get(reported.verdict, 3)):
         yield from _sentence(each)
 
 

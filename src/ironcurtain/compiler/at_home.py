@@ -4,66 +4,60 @@ from __future__ import annotations
 
 import shutil
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.artifacts.files import read_artifact
-from ironcurtain.artifacts.item import Item
+from ironcurtain.artifacts.item import Item, parse
 from ironcurtain.artifacts.policy import ANNOTATIONS, LISTS, POLICY, read_bundle
+from ironcurtain.artifacts.scenarios import read_scenarios
 from ironcurtain.artifacts.settings import SPOKEN_OF
-from ironcurtain.artifacts.verify import verify_directory
-from ironcurtain.compiler.annotate.annotator import understand
-from ironcurtain.compiler.offline import Product, compile_tools
 from ironcurtain.compiler.setup import NamedList, known_from
+from ironcurtain.errors import Refusal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ironcurtain.artifacts.home import Home
     from ironcurtain.artifacts.policy import Bundle, Surroundings
-    from ironcurtain.artifacts.verify import Verification
     from ironcurtain.compiler.setup import Known
+    from ironcurtain.compiler.stages import Made, Stages
 
 NEXT: Final = "policy.next"
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A policy that could be in force."""
-
-    product: Product
-    verification: Verification
-    directory: Path
-    """Where it lies until then."""
-
-    def publish(self, home: Home, surroundings: Surroundings) -> Verification:
-        """Put it in force."""
-        self.product.write(home.policy)
-        shutil.rmtree(self.directory)
-        return verify_directory(home.policy, surroundings)
-
-
-def prepare(home: Home, constitution: Path, surroundings: Surroundings) -> Prepared:
+def prepare(home: Home, constitution: Path, surroundings: Surroundings, stages: Stages) -> Made:
     """Compile for the tools that are approved, and verify the result beside the policy in force."""
     bundle = read_bundle(home.policy)
     text = read_artifact(constitution).decode()
     policy: Any = bundle.items[POLICY].value
-    product = compile_tools(text, _annotated(bundle), known_at_home(home, bundle), int(policy["version"]) + 1)
-    directory = home.root / NEXT
-    shutil.rmtree(directory, ignore_errors=True)
-    product.write(directory)
-    if (home.policy / LISTS).exists():
-        shutil.copy2(home.policy / LISTS, directory / LISTS)
-    return Prepared(product, verify_directory(directory, surroundings), directory)
-
-
-def _annotated(bundle: Bundle) -> dict[str, list[dict[str, Any]]]:
-    """The approved tools as they are, understood anew."""
     annotations: Any = bundle.items[ANNOTATIONS].value
-    return {
-        server: [tool.fields() for tool in understand(server, [each["definition"] for each in entry["tools"]])]
+    servers = {
+        server: stages.annotate(server, [tool["definition"] for tool in entry["tools"]])
         for server, entry in annotations["servers"].items()
     }
+    product = stages.compile(text, servers, known_at_home(home, bundle), int(policy["version"]) + 1)
+    directory = home.root / NEXT
+    shutil.rmtree(directory, ignore_errors=True)
+    own = _own_scenarios(home.scenarios) if home.scenarios.exists() else []
+    return stages.finish(product, directory, surroundings, own=own, lists=home.policy / LISTS)
+
+
+def publish(made: Made, home: Home) -> None:
+    """Put a policy in force."""
+    if not made.verification.passed:
+        raise Refusal("policy_failed", "it did not pass", f"see {made.directory}")
+    made.install(home.policy)
+    shutil.rmtree(made.directory)
+
+
+def _own_scenarios(file: Path) -> list[dict[str, Any]]:
+    """What the owner wrote down: calls, and what each deserves."""
+    item = parse(read_artifact(file), file.name)
+    read_scenarios(item)
+    written: Any = item.value
+    found: list[dict[str, Any]] = written["scenarios"]
+    return found
 
 
 def known_at_home(home: Home, bundle: Bundle) -> Known:

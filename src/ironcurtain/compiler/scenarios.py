@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ironcurtain.analysis.space import Column, Option
     from ironcurtain.artifacts.policy import Loaded
     from ironcurtain.engine.conditions import Test
+    from ironcurtain.engine.policy import Policy
     from ironcurtain.model.policy import Rule
     from ironcurtain.wire.schema import Schema
 
@@ -42,6 +43,7 @@ class _Inside:
     rule: Rule
     choices: tuple[Choice, ...]
     outcome: Outcome
+    policy: Policy
 
     @property
     def options(self) -> tuple[Option, ...]:
@@ -94,7 +96,10 @@ def _decided(foreseen: Foreseen, judge: Judge) -> Iterator[_Inside]:
                 continue
             looked_at.add(id(ruling.verdicts))
             for rule in _at_work(ruling, region, judge):
-                if rule.name not in seen and (inside := _inside(foreseen, region, choice, ruling, rule)) is not None:
+                if (
+                    rule.name not in seen
+                    and (inside := _inside(foreseen, region, choice, ruling, rule, judge.policy)) is not None
+                ):
                     seen.add(rule.name)
                     yield inside
 
@@ -108,12 +113,14 @@ def _at_work(ruling: Ruling, region: Region, judge: Judge) -> Iterator[Rule]:
             return
 
 
-def _inside(foreseen: Foreseen, region: Region, choice: Choice | None, ruling: Ruling, rule: Rule) -> _Inside | None:
+def _inside(
+    foreseen: Foreseen, region: Region, choice: Choice | None, ruling: Ruling, rule: Rule, policy: Policy
+) -> _Inside | None:
     for outcome in Outcome:
         choices = region.call((outcome,), choice) if outcome >= ruling.verdicts[0].outcome else None
         if choices is not None:
             fine = not any(each.option.refused for each in choices)
-            return _Inside(foreseen, rule, choices, outcome) if fine else None
+            return _Inside(foreseen, rule, choices, outcome, policy) if fine else None
     return None
 
 
@@ -167,6 +174,8 @@ def _beside(inside: _Inside, option: Option, outside: Option, within: str) -> It
         return
     leaf = str(outside.chosen[0]).rpartition("/")[2]
     beside = f"{parent}/{name}-other/{leaf}"
+    if inside.policy.protected.standing(beside) != inside.policy.protected.standing(str(outside.chosen[0])):
+        return  # what is protected is not the rule's to decide
     yield from _with(inside, option, (outside,), "is beside", beside)
     yield from _with(inside, option, (outside,), "leads out and back", f"{within}/../{name}-other/{leaf}")
 

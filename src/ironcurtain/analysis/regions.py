@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ironcurtain.engine.chain import Candidate, RuleBook
     from ironcurtain.engine.policy import Policy
     from ironcurtain.model.policy import Rule, Tool
+    from ironcurtain.model.resolved import Value
 
 Outcomes: TypeAlias = tuple[Outcome, ...]
 """One for each chain."""
@@ -148,7 +149,8 @@ class Judge:
     """The chains that allow what none of their rules speaks of: they ask a question, and are no policy."""
     sandboxes: tuple[str, ...] = ()
     """For each chain, where it is not the policy's own."""
-    _floors: dict[int, Outcome] = field(default_factory=dict)
+    _floors: dict[int, tuple[Option, Outcome]] = field(default_factory=dict)
+    """What the invariants say of each option; it holds the option, so that no other takes its number."""
     _known: dict[tuple[object, ...], tuple[Verdict, ...]] = field(default_factory=dict)
     """What was said of a claim under the same view of the rest of the call."""
 
@@ -222,8 +224,9 @@ class Judge:
         """What the invariants say of an option, whatever the rules do."""
         if id(option) not in self._floors:
             objections = check_invariants(_call(tool, [option]), self.policy)
-            self._floors[id(option)] = max((verdict.outcome for verdict in objections), default=Outcome.ALLOW)
-        return self._floors[id(option)]
+            floor = max((verdict.outcome for verdict in objections), default=Outcome.ALLOW)
+            self._floors[id(option)] = (option, floor)
+        return self._floors[id(option)][1]
 
     def holding(self, names: Collection[str] | None, book: RuleBook, tool: Tool, ruling: Ruling) -> list[Rule]:
         """Those of the rules (or all) that would decide the claim if they stood alone and were answered."""
@@ -262,13 +265,17 @@ def _different(items: Iterable[RoleValue]) -> list[RoleValue]:
 
 
 def _call(tool: Tool, options: Iterable[Option]) -> CanonicalCall:
+    """A call that holds these options; an argument with several holds the values of each."""
     chosen = list(options)
+    leaves: dict[str, tuple[Value, ...]] = {}
+    for option in chosen:
+        leaves[option.leaf] = (*leaves.get(option.leaf, ()), *option.shown)
     return CanonicalCall(
         tool.server,
         tool.name,
         {},
         Principal(),
         tuple(item for option in chosen for item in option.items),
-        {option.leaf: option.shown for option in chosen if option.shown},
+        {leaf: values for leaf, values in leaves.items() if values},
         tuple(stray for option in chosen for stray in option.strays),
     )

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 MAX_SUMMARIES: Final = 40_000
 MOST: Final = 100  # values of one kind in a call; limits above are not looked at
 _REFUSED: Final = 1_000  # weighs more than any number of values
+_EMPTY: Final[tuple[Json, ...]] = ("",)
 LEFT_OUT: Final = "left out"
 _NOBODY: Final = Claim(None, ())
 Key: TypeAlias = tuple[object, ...]
@@ -64,7 +65,7 @@ class Option:
     @property
     def weight(self) -> int:
         """The less, the better an example."""
-        return _REFUSED if self.refused else len(self.chosen)
+        return _REFUSED if self.refused else len(self.chosen) + (self.chosen == _EMPTY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +213,7 @@ class Spaces:
             values.append(((default,), f"“{default}”, as it is when left out"))
         elif not leaf.required:
             values.insert(0, ((), LEFT_OUT))
+        values.append((_EMPTY, "empty"))
         options = [
             replace(option, place=places.get(chosen, ""), refused=not work.arguments.accepts(leaf.leaf, chosen))
             for siblings in work.ways(leaf)

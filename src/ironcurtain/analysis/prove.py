@@ -139,7 +139,8 @@ class Prover:
         for choice, ruling in region.rulings():
             self.cells += 1
             verdict = ruling.verdicts[0]
-            if id(ruling.verdicts) not in self._looked_at:  # the same claim, seen by the same tests
+            moot = choice is not None and choice.floor is not Outcome.ALLOW and choice.floor >= verdict.outcome
+            if not moot and id(ruling.verdicts) not in self._looked_at:  # the same claim, seen by the same tests
                 self._looked_at.add(id(ruling.verdicts))
                 self._ruled.append((region, choice, ruling))
                 self._deciding.add(verdict.rule or "")

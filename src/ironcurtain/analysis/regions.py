@@ -50,6 +50,8 @@ class Choice:
     rulings: tuple[Ruling, ...]
     outcomes: Outcomes
     """The strictest of what rules and invariants say, for each chain."""
+    floor: Outcome
+    """What the invariants say, whatever the rules do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +103,21 @@ class Region:
             for chain in range(self.chains)
         )
 
-    def call(self, wanted: Outcomes, only: Choice | None = None) -> tuple[Choice, ...] | None:
+    def call(
+        self, wanted: Outcomes, only: Choice | None = None, rest: Outcomes | None = None
+    ) -> tuple[Choice, ...] | None:
         """The choices of the smallest call with exactly these outcomes, or nothing if there is none.
 
-        With `only`, of a call that holds this choice.
+        With `only`, of a call that holds this choice; with `rest`, the other choices are no stricter than that.
         """
         if not _within(self.said, wanted):
             return None
+        most = wanted if rest is None else rest
         limits = self.space.limits
         found = {(self.summary.emptied(), self.said): _Chosen()}
         for choices in sorted(self.columns, key=len):
             fixed = only is not None and any(choice is only for choice in choices)
-            usable = [only] if fixed and only else [c for c in choices if _within(c.outcomes, wanted)]
+            usable = [only] if fixed and only else [c for c in choices if _within(c.outcomes, most)]
             lightest = {(c.part, c.outcomes): c for c in sorted(usable, key=_weight, reverse=True)}
             further: dict[tuple[Summary, Outcomes], _Chosen] = {}
             for (summary, outcomes), chosen in found.items():
@@ -189,7 +194,7 @@ class Judge:
                 )
                 for chain in range(len(self.books))
             )
-            return Choice(option, part, rulings, outcomes)
+            return Choice(option, part, rulings, outcomes, floor)
 
         return Region(
             space,

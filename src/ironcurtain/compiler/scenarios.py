@@ -17,6 +17,7 @@ from ironcurtain.engine.conditions import roles_of, tests_of
 from ironcurtain.errors import Refusal
 from ironcurtain.model.decision import Outcome
 from ironcurtain.model.policy import PathTest, ValueTest
+from ironcurtain.model.resolved import Opaque, Unknown
 from ironcurtain.model.roles import Category, category
 from ironcurtain.wire.strict_json import canonical
 
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from ironcurtain.wire.schema import Schema
 
 MOST: Final = 3_000  # scenarios of one policy
-_NAME: Final = "something"
+_TRIES: Final = 8  # places where a rule is at work, looked at for one tool
+_ALLOWED: Final = (Outcome.ALLOW,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,40 +89,62 @@ def _possible(scenario: dict[str, Any], schema: Schema) -> Iterator[dict[str, An
 
 
 def _decided(foreseen: Foreseen, judge: Judge) -> Iterator[_Inside]:
-    """For each rule that decides something of the tool, the smallest call in which that matters most."""
-    seen: set[str] = set()
-    looked_at: set[int] = set()
+    """For each rule that decides something of the tool, a small call in which as little else as possible matters."""
+    found: dict[str, list[_Seen]] = {}
+    rules: dict[str, Rule] = {}
     for region in foreseen.regions.values():
+        open_ = all(any(choice.outcomes == _ALLOWED for choice in choices) for choices in region.columns)
         for choice, ruling in region.rulings():
-            if id(ruling.verdicts) in looked_at:
+            name = ruling.verdicts[0].rule
+            seen = _Seen(region, choice, ruling, open_)
+            if name in found and len(found[name]) >= _TRIES and found[name][-1].weight <= seen.weight:
                 continue
-            looked_at.add(id(ruling.verdicts))
             for rule in _at_work(ruling, region, judge):
-                if (
-                    rule.name not in seen
-                    and (inside := _inside(foreseen, region, choice, ruling, rule, judge.policy)) is not None
-                ):
-                    seen.add(rule.name)
-                    yield inside
+                rules[rule.name] = rule
+                kept = [*found.get(rule.name, ()), seen]
+                found[rule.name] = sorted(kept, key=lambda each: each.weight)[:_TRIES]
+    for name, candidates in found.items():
+        calls = (_inside(foreseen, seen, rules[name], judge.policy) for seen in candidates)
+        inside = next((call for call in calls if call is not None), None)
+        if inside is not None:
+            yield inside
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """Where a rule is at work."""
+
+    region: Region
+    choice: Choice | None
+    ruling: Ruling
+    open: bool
+    """Every argument of the region can be such that nothing speaks against it."""
+
+    @property
+    def weight(self) -> int:
+        """How much besides the rule speaks against a call: the less, the better the call shows the rule."""
+        others = [*self.region.whole, *(self.choice.rulings if self.choice else ())]
+        against = sum(each.verdicts[0].outcome for each in others if each is not self.ruling)
+        option = self.choice.option.weight if self.choice else 0
+        return 10_000 * against + (0 if self.open else 5_000) + option
 
 
 def _at_work(ruling: Ruling, region: Region, judge: Judge) -> Iterator[Rule]:
     """The rules that a claim's verdict rests on: those that wait for an answer, and the first that does not."""
-    book = judge.books[0]
-    for rule in judge.holding(None, book, region.tool, ruling):
+    for rule in judge.holding(None, judge.books[0], region.tool, ruling):
         yield rule
         if not rule.unanswered:
             return
 
 
-def _inside(
-    foreseen: Foreseen, region: Region, choice: Choice | None, ruling: Ruling, rule: Rule, policy: Policy
-) -> _Inside | None:
+def _inside(foreseen: Foreseen, seen: _Seen, rule: Rule, policy: Policy) -> _Inside | None:
+    """The smallest call in which a rule is at work: as little as possible besides it speaks against."""
     for outcome in Outcome:
-        choices = region.call((outcome,), choice) if outcome >= ruling.verdicts[0].outcome else None
-        if choices is not None:
-            fine = not any(each.option.refused for each in choices)
-            return _Inside(foreseen, rule, choices, outcome, policy) if fine else None
+        if outcome >= seen.ruling.verdicts[0].outcome:
+            for rest in (_ALLOWED, None):
+                choices = seen.region.call((outcome,), seen.choice, rest)
+                if choices is not None and not any(each.option.refused for each in choices):
+                    return _Inside(foreseen, rule, choices, outcome, policy)
     return None
 
 
@@ -138,7 +162,7 @@ def _around(inside: _Inside) -> Iterator[dict[str, Any]]:
                 yield from _with(inside, option, (left_out,), "leaves an argument out")
             if outside is not None:
                 yield from _with(inside, option, (outside,), "is outside")
-                if columns[option.leaf].several:
+                if columns[option.leaf].several and _is_plain(option) and _is_plain(outside):
                     yield from _with(inside, option, (option, outside), "is in part outside")
                 if isinstance(test, PathTest):
                     yield from _beside(inside, option, outside, test.within)
@@ -156,11 +180,16 @@ def _single(column: Column) -> list[Option]:
 
 def _outside(test: Test, option: Option, others: Iterable[Option]) -> Option | None:
     """An option on the other side of the bound."""
-    usable = [each for each in others if each.chosen and not each.refused and each.siblings == option.siblings]
+    usable = [each for each in others if any(each.chosen) and not each.refused and each.siblings == option.siblings]
     if isinstance(test, PathTest):
         around = [each for each in usable if each.place and _is_above(each.place, test.within)]
         return max(around, key=lambda each: len(each.place), default=None)
     return usable[-1] if usable else None
+
+
+def _is_plain(option: Option) -> bool:
+    """Whether it can stand beside another: what cannot be read swallows what is beside it."""
+    return not any(isinstance(item.value, (Opaque, Unknown)) for item in option.items)
 
 
 def _is_above(place: str, within: str) -> bool:

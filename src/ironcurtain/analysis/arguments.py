@@ -87,6 +87,10 @@ class Arguments:
         free = any(node.keys().isdisjoint(_LIMITING) and _types(node) != ["null"] for node in nodes)
         return not nodes or free or all(any(accepts(node, self._root, value) for node in nodes) for value in values)
 
+    def needed(self, chosen: Mapping[str, Sequence[Json]]) -> set[str]:
+        """The arguments that the schema insists on beside the chosen ones, inside the objects that these are in."""
+        return {leaf for leaf in _leaves(self.build(chosen), "") if "." in leaf and leaf not in chosen}
+
     def build(self, chosen: Mapping[str, Sequence[Json]]) -> dict[str, Json]:
         """Arguments that hold the chosen values, and of everything else only what the schema insists on."""
         made = self._object(self._root, "", chosen, 0)
@@ -156,6 +160,18 @@ class Arguments:
                 return variant["default"]
         types = next((types for variant in variants if (types := _types(variant))), ["string"])
         return _plain(next((each for each in types if each != "null"), "string"), variants)
+
+
+def _leaves(value: Json, leaf: str) -> Iterator[str]:
+    """The names of all plain values in arguments."""
+    if isinstance(value, dict):
+        for name, child in value.items():
+            yield from _leaves(child, f"{leaf}.{name}" if leaf else name)
+    elif isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value):
+        for item in value:
+            yield from _leaves(item, f"{leaf}[]")
+    else:
+        yield leaf
 
 
 def _plain(kind: str, variants: list[dict[str, Json]]) -> Json:

@@ -14,8 +14,9 @@ from ironcurtain.analysis.foresee import Foreseen
 from ironcurtain.analysis.regions import Judge
 from ironcurtain.analysis.space import Spaces, concerns
 from ironcurtain.engine.conditions import roles_of, tests_of
-from ironcurtain.errors import Refusal
-from ironcurtain.model.decision import Outcome
+from ironcurtain.mediation.decide import decide_call
+from ironcurtain.model.call import ToolCall
+from ironcurtain.model.decision import Outcome, Stage
 from ironcurtain.model.policy import PathTest, ValueTest
 from ironcurtain.model.resolved import Opaque, Unknown
 from ironcurtain.model.roles import Category, category
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from ironcurtain.engine.conditions import Test
     from ironcurtain.engine.policy import Policy
     from ironcurtain.model.policy import Rule
-    from ironcurtain.wire.schema import Schema
 
 MOST: Final = 3_000  # scenarios of one policy
 _TRIES: Final = 8  # places where a rule is at work, looked at for one tool
@@ -67,25 +67,25 @@ def _all(loaded: Loaded) -> Iterator[dict[str, Any]]:
     judge = Judge(policy, (policy.book,))
     spaces = Spaces(loaded, (policy.book.rules,), mixing=2)
     for tool in policy.tools.values():
-        schema = loaded.schemas[tool.server, tool.name]
-        if isinstance(schema, str) or not any(concerns(rule, tool) for rule in policy.book.rules):
+        if not any(concerns(rule, tool) for rule in policy.book.rules):
             continue
         foreseen = Foreseen.of(spaces.of(tool), judge)
         for inside in _decided(foreseen, judge):
             yield from _possible(
-                _scenario(inside.foreseen, inside.options, inside.outcome, inside.rule, "inside"), schema
+                _scenario(inside.foreseen, inside.options, inside.outcome, inside.rule, "inside"), loaded
             )
             for scenario in _around(inside):
-                yield from _possible(scenario, schema)
+                yield from _possible(scenario, loaded)
 
 
-def _possible(scenario: dict[str, Any], schema: Schema) -> Iterator[dict[str, Any]]:
-    """The scenario, unless its arguments are none that the tool takes."""
-    try:
-        schema.validate(schema.fill_defaults(scenario["request"]["arguments"]))
-    except Refusal:
+def _possible(scenario: dict[str, Any] | None, loaded: Loaded) -> Iterator[dict[str, Any]]:
+    """The scenario, unless its call is refused before any rule is asked: that is no matter of the policy."""
+    if scenario is None:
         return
-    yield scenario
+    request = scenario["request"]
+    call = ToolCall(request["serverName"], request["toolName"], request["arguments"])
+    if decide_call(call, loaded, 0.0).decision.stage not in (Stage.VALIDATE, Stage.RESOLVE, Stage.INVARIANTS):
+        yield scenario
 
 
 def _decided(foreseen: Foreseen, judge: Judge) -> Iterator[_Inside]:
@@ -148,7 +148,7 @@ def _inside(foreseen: Foreseen, seen: _Seen, rule: Rule, policy: Policy) -> _Ins
     return None
 
 
-def _around(inside: _Inside) -> Iterator[dict[str, Any]]:
+def _around(inside: _Inside) -> Iterator[dict[str, Any] | None]:
     """The calls around the bounds of a rule."""
     columns = {column.leaf: column for column in reversed(inside.foreseen.space.columns)}
     for test in tests_of(inside.rule.conditions):
@@ -196,7 +196,7 @@ def _is_above(place: str, within: str) -> bool:
     return within.startswith(place.rstrip("/") + "/")
 
 
-def _beside(inside: _Inside, option: Option, outside: Option, within: str) -> Iterator[dict[str, Any]]:
+def _beside(inside: _Inside, option: Option, outside: Option, within: str) -> Iterator[dict[str, Any] | None]:
     """Names that begin like the directory's, and ways out of it."""
     parent, _, name = within.rpartition("/")
     if not name or any(category(item.role) is not Category.PATH for item in option.items):
@@ -211,7 +211,7 @@ def _beside(inside: _Inside, option: Option, outside: Option, within: str) -> It
 
 def _with(
     inside: _Inside, option: Option, instead: tuple[Option, ...], how: str, spelling: str | None = None
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, Any] | None]:
     options = tuple(each for each in inside.options if each is not option) + instead
     expected = inside.foreseen.outcome(options)
     if expected is not None:
@@ -227,7 +227,7 @@ def _scenario(
     rule: Rule,
     how: str,
     spelled: dict[str, str] | None = None,
-) -> dict[str, Any]:
+) -> dict[str, Any] | None:
     chosen: dict[str, list[Any]] = {}
     for option in options:
         if option.chosen:
@@ -235,12 +235,15 @@ def _scenario(
     for leaf, spelling in (spelled or {}).items():
         chosen[leaf] = [spelling]
     tool = foreseen.space.tool
+    arguments = foreseen.space.arguments
+    if arguments.needed(chosen):
+        return None  # the schema wants another argument beside these, and that one would matter
     return {
         "description": f"{rule.name}, {tool.name}: {how}",
         "request": {
             "serverName": tool.server,
             "toolName": tool.name,
-            "arguments": foreseen.space.arguments.build(chosen),
+            "arguments": arguments.build(chosen),
         },
         "expectedDecision": expected.word,
         "reasoning": rule.principle or rule.reason,

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from ironcurtain.model.policy import Rule
 
 _ALLOW: Final = (Outcome.ALLOW,)
+FATAL: Final = ("protected", "granted", "prohibitions")
+"""The statements without which no compiled policy is put in force. Of the others the owner is told."""
 
 
 class Proof(Enum):

@@ -67,6 +67,11 @@ class Home:
         return self.root / "policy"
 
     @property
+    def next_policy(self) -> Path:
+        """Artifacts that wait to be put in force."""
+        return self.root / "policy.next"
+
+    @property
     def audit(self) -> Path:
         """The chain of records."""
         return self.root / "audit"

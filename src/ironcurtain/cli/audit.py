@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections import Counter
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -146,6 +146,17 @@ def stats(arguments: argparse.Namespace) -> int:
         out.add_row(str(count), *map(visible, key))
     console().print(out)
     return DONE
+
+
+def backtest(arguments: argparse.Namespace) -> int:
+    """What another policy would have decided in the last days."""
+    home = _home()
+    arguments.policy = arguments.directory or str(home.next_policy if home.next_policy.is_dir() else home.policy)
+    since = datetime.now(UTC) - timedelta(days=arguments.days)
+    arguments.since = since.strftime("%Y-%m-%dT%H:%M:%S")
+    if not arguments.json:
+        print(f"{arguments.policy}, over the last {arguments.days} days")
+    return replay(arguments)
 
 
 def replay(arguments: argparse.Namespace) -> int:

@@ -65,7 +65,9 @@ def parser() -> argparse.ArgumentParser:
     tools.add_argument("--json", action="store_true", help="for machines")
     _policy_options(tools)
 
-    policy = verbs.add_parser("policy", help="prove, compare, verify, lint and import", description="Work on policies.")
+    policy = verbs.add_parser(
+        "policy", help="prove, compare, show, verify, lint and import", description="Work on policies."
+    )
     steps = policy.add_subparsers(metavar="COMMAND", required=True, title="commands")
     verify = _verb(
         steps, "verify", "policy:verify", "run a policy's scenarios and stamp the verdict into it",
@@ -146,7 +148,21 @@ def _proofs(steps: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     diff.add_argument("old", metavar="OLD")
     diff.add_argument("new", metavar="NEW")
-    for verb in (prove, diff):
+    show = _verb(
+        steps, "show", "policy:show", "the constitution with each sentence's rules beside it",
+        "In words. A sentence without rules is there too.",
+    )  # fmt: skip
+    show.add_argument("directory", metavar="DIR", nargs="?", help="the policy (default: the one in force)")
+    show.add_argument("--constitution", metavar="FILE", help="the text it was compiled from (default: the home's)")
+    backtest = _verb(
+        steps, "backtest", "audit:backtest", "what a policy would have decided in the last days",
+        "Decides the recorded calls again and shows what would be different. Without DIR: the policy that waits to be"
+        " put in force, or the one in force.",
+    )  # fmt: skip
+    backtest.add_argument("directory", metavar="DIR", nargs="?", help="the policy")
+    backtest.add_argument("--days", metavar="N", type=int, default=7, help="how far back (default: %(default)s)")
+    backtest.add_argument("--all", action="store_true", help="show also what would be the same")
+    for verb in (prove, diff, show, backtest):
         verb.add_argument("--json", action="store_true", help="for machines")
 
 

@@ -1,33 +1,94 @@
-"""`ironcurtain policy`: verify, lint, import."""
+"""`ironcurtain policy`: verify, show, lint, import."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from ironcurtain.cli.loading import load, surroundings
 from ironcurtain.cli.main import DONE, NO
-from ironcurtain.cli.show import console
-from ironcurtain.errors import visible
+from ironcurtain.cli.show import console, heading
+from ironcurtain.errors import Refusal, visible
 
 if TYPE_CHECKING:
     import argparse
 
+    from ironcurtain.artifacts.policy import Surroundings
+
 
 def verify(arguments: argparse.Namespace) -> int:
-    """Run a policy's scenarios and stamp the verdict into it."""
+    """Run a policy's scenarios, ask the analysis, and stamp the verdict into it."""
     from ironcurtain.artifacts.verify import verify_directory  # noqa: PLC0415 - each verb loads its own
     from ironcurtain.cli.scenarios import report  # noqa: PLC0415
 
-    verification = verify_directory(Path(arguments.directory), surroundings())
+    directory, around = Path(arguments.directory), surroundings()
+    verification = verify_directory(directory, around, _objections(directory, around))
     report(verification.results, machine=arguments.json)
+    for objection in verification.objections if not arguments.json else ():
+        console().print(Text.assemble(("FAIL", "bold red"), "  ", visible(objection)))
     if not arguments.json:
         pins = f"; {verification.pinned} tool definitions pinned" if verification.pinned else ""
         console().print(f"verdict: {'pass' if verification.passed else 'fail'}{pins}")
     return DONE if verification.passed else NO
+
+
+def _objections(directory: Path, around: Surroundings) -> tuple[str, ...]:
+    """What the analysis has against a policy. That every permission stands on a sentence is asked of compiled ones."""
+    from ironcurtain.analysis.prove import FATAL, Proof, Prover  # noqa: PLC0415
+    from ironcurtain.artifacts.policy import build, read_bundle  # noqa: PLC0415
+
+    loaded = build(read_bundle(directory), around)
+    wanted = [name for name in FATAL if name != "granted" or loaded.constitution]
+    violated = [
+        each for each in Prover(loaded, around.now).statements() if each.name in wanted and each.proof is Proof.VIOLATED
+    ]
+    return tuple(breach.message for each in violated for breach in each.breaches)
+
+
+def show(arguments: argparse.Namespace) -> int:
+    """Every sentence with its rules beside it."""
+    from ironcurtain.analysis.words import rule_in_words  # noqa: PLC0415
+    from ironcurtain.artifacts.active import active_directory  # noqa: PLC0415
+    from ironcurtain.artifacts.policy import POLICY, read_bundle  # noqa: PLC0415
+
+    directory = Path(arguments.directory) if arguments.directory else active_directory(surroundings().home)
+    policy: Any = read_bundle(directory).items[POLICY].value
+    by_sentence: dict[str, list[dict[str, Any]]] = {}
+    for sentence in _sentences(arguments.constitution, policy):
+        by_sentence[sentence] = []
+    for rule in policy["rules"]:
+        by_sentence.setdefault(rule.get("principle", ""), []).append(rule)
+    for sentence, rules in by_sentence.items():
+        words = [{"name": rule["name"], "then": rule["then"], "says": rule_in_words(rule)} for rule in rules]
+        if arguments.json:
+            print(json.dumps({"sentence": sentence, "rules": words}, ensure_ascii=False))
+            continue
+        console().print(heading(visible(sentence or "(rules that stand on no sentence)")))
+        for word in words:
+            style = {"allow": "green", "deny": "red"}.get(word["then"], "yellow")
+            console().print(
+                Text.assemble("   ", (visible(word["says"]), style), (f"   {visible(word['name'])}", "dim"))
+            )
+        if not words:
+            console().print(Text("   no rule", style="dim"))
+    return DONE
+
+
+def _sentences(name: str | None, policy: dict[str, Any]) -> list[str]:
+    """The sentences of the constitution it was compiled from, if that is at hand."""
+    from ironcurtain.artifacts.files import read_artifact  # noqa: PLC0415
+    from ironcurtain.artifacts.home import Home, constitution_hash  # noqa: PLC0415
+    from ironcurtain.compiler.english.document import sentences_of  # noqa: PLC0415
+
+    file = Path(name) if name else Home(surroundings().home).constitution
+    if constitution_hash(file) != policy.get("constitutionHash"):
+        if name:
+            raise Refusal("constitution_other", f"the policy was not compiled from {name}", "leave --constitution out")
+        return []
+    return [sentence.text for sentence in sentences_of(read_artifact(file).decode())]
 
 
 def lint(arguments: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tomllib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ironcurtain.artifacts.files import read_artifact
 from ironcurtain.artifacts.item import Item, parse
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.setup import Known
     from ironcurtain.compiler.stages import Made, Stages
 
-NEXT: Final = "policy.next"
-
 
 def prepare(home: Home, constitution: Path, surroundings: Surroundings, stages: Stages) -> Made:
     """Compile for the tools that are approved, and verify the result beside the policy in force."""
@@ -37,7 +35,7 @@ def prepare(home: Home, constitution: Path, surroundings: Surroundings, stages: 
         for server, entry in annotations["servers"].items()
     }
     product = stages.compile(text, servers, known_at_home(home, bundle), int(policy["version"]) + 1)
-    directory = home.root / NEXT
+    directory = home.next_policy
     shutil.rmtree(directory, ignore_errors=True)
     own = _own_scenarios(home.scenarios) if home.scenarios.exists() else []
     return stages.finish(product, directory, surroundings, own=own, lists=home.policy / LISTS)

@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ironcurtain.analysis.prove import Proof, Prover
+from ironcurtain.analysis.prove import FATAL, Proof, Prover
 from ironcurtain.artifacts.files import read_artifact, write_artifact
 from ironcurtain.artifacts.policy import ANNOTATIONS, LISTS, POLICY, SCENARIOS, build, read_bundle
 from ironcurtain.artifacts.shipped import fitted, shipped_bundle, shipped_constitution
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from ironcurtain.artifacts.verify import Verification
     from ironcurtain.compiler.setup import Known
 
-_FATAL: Final = ("protected", "granted", "prohibitions")
-"""The statements without which no policy is put in force. Of the others the owner is told."""
 _ORDER: Final = re.compile(
     r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|preceding|foregoing)\b"
     r"[^.\n]{0,30}\b(?:instructions?|rules?|prompts?|sentences?|guidelines?|polic(?:y|ies))\b"
@@ -214,7 +212,7 @@ def _without_idle_rules(product: Product, statements: list[dict[str, Any]]) -> t
 
 def _violated(statements: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for each in statements:
-        if each["statement"] in _FATAL and each["proof"] == Proof.VIOLATED.value:
+        if each["statement"] in FATAL and each["proof"] == Proof.VIOLATED.value:
             yield from (breach["message"] for breach in each["breaches"])
 
 

@@ -21,7 +21,7 @@ from ironcurtain.compiler.english.writer import Writer, guards_of
 from ironcurtain.errors import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ironcurtain.compiler.english.reading import Phrase
     from ironcurtain.compiler.english.surface import Surface
@@ -319,20 +319,30 @@ def _reported(sentence: Sentence, meanings: list[Understanding], rules: tuple[st
 
 
 def _merged(placed: list[Placed]) -> list[Placed]:
-    """Rules that differ only in their tools become one, where they stand side by side."""
+    """Rules that differ only in their tools become one, where nothing that says otherwise stands between them."""
     found: list[Placed] = []
     for each in placed:
-        last = found[-1] if found else None
-        same = (
-            last is not None
-            and last.sentence == each.sentence
-            and replace(last.draft, tools=()) == replace(each.draft, tools=())
-        )
-        if last is not None and same and _may_share(last.draft, each.draft):
-            found[-1] = Placed(replace(last.draft, tools=(*last.draft.tools, *each.draft.tools)), last.sentence)
-        else:
+        twin = next((index for index, other in _reachable(found, each) if _alike(other, each)), None)
+        if twin is None:
             found.append(each)
+        else:
+            other = found[twin]
+            found[twin] = Placed(replace(other.draft, tools=(*other.draft.tools, *each.draft.tools)), other.sentence)
     return found
+
+
+def _reachable(found: list[Placed], each: Placed) -> Iterator[tuple[int, Placed]]:
+    """The rules before this one, back to the first that is of another sentence or says something else."""
+    for index in range(len(found) - 1, -1, -1):
+        other = found[index]
+        if other.sentence != each.sentence or other.draft.then is not each.draft.then:
+            return
+        yield index, other
+
+
+def _alike(one: Placed, other: Placed) -> bool:
+    same = replace(one.draft, tools=()) == replace(other.draft, tools=())
+    return same and _may_share(one.draft, other.draft)
 
 
 def _may_share(one: Draft, other: Draft) -> bool:

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 from ironcurtain.artifacts.annotations import pin_of
 from ironcurtain.artifacts.config import access_from
 from ironcurtain.artifacts.item import Item
-from ironcurtain.artifacts.policy import ANNOTATIONS, LISTS, POLICY, SCENARIOS, Bundle, Loaded, Surroundings, build
+from ironcurtain.artifacts.policy import (
+    ANNOTATIONS,
+    BUDGET,
+    LISTS,
+    POLICY,
+    SCENARIOS,
+    Bundle,
+    Loaded,
+    Surroundings,
+    build,
+)
 from ironcurtain.artifacts.verify import verify_directory
 from ironcurtain.engine.access import Access
 from ironcurtain.mediation.decide import Judged, decide_bytes
@@ -103,7 +113,7 @@ class Place:
         made = self.root / directory
         made.mkdir(parents=True, exist_ok=True)
         made.chmod(0o700)
-        names = {"policy": POLICY, "annotations": ANNOTATIONS, "lists": LISTS, "scenarios": SCENARIOS}
+        names = {"policy": POLICY, "annotations": ANNOTATIONS, "lists": LISTS, "scenarios": SCENARIOS, "budget": BUDGET}
         for key, value in artifacts.items():
             file = made / names[key]
             file.write_text(value if isinstance(value, str) else json.dumps(value))

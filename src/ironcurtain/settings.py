@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -54,6 +55,27 @@ class Limits:
     seconds: int
     refusals: int
     named: Mapping[str, NamedLimit] = field(default_factory=dict)
+    inference_cost: float = inf
+    """In dollars, for the model that drives an agent; who runs the model counts it."""
+
+    def with_(self, other: Limits) -> Limits:
+        """The stricter of both, for each thing."""
+        named = {**self.named, **other.named}
+        for name in self.named.keys() & other.named.keys():
+            mine, its = self.named[name], other.named[name]
+            if mine.role == its.role:
+                named[name] = NamedLimit(mine.role, min(mine.most, its.most))
+            else:  # two things of one name: both count
+                named[f"{name} ({mine.role})"] = mine
+        return Limits(
+            min(self.calls, other.calls),
+            min(self.calls_per_tool, other.calls_per_tool),
+            min(self.bytes_out, other.bytes_out),
+            min(self.seconds, other.seconds),
+            min(self.refusals, other.refusals),
+            named,
+            min(self.inference_cost, other.inference_cost),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +95,17 @@ class Budget:
     renew_seconds: float = 24 * 3600
     """So long after it began, a session's budget begins anew; 0: only when the owner says so."""
     loops: Loops = field(default_factory=Loops)
+
+    def with_(self, other: Budget) -> Budget:
+        """The stricter of both: the sooner asked, the later renewed, where one of them says when."""
+        asked = [each.loops.repeats for each in (self, other) if each.loops.repeats]
+        never = not (self.renew_seconds and other.renew_seconds)
+        return Budget(
+            self.session.with_(other.session),
+            self.task.with_(other.task),
+            0 if never else max(self.renew_seconds, other.renew_seconds),
+            Loops(min(asked, default=0)),
+        )
 
 
 ASKABLE: Final = {

@@ -13,6 +13,7 @@ import pytest
 from ironcurtain.artifacts.config import read_config
 from ironcurtain.artifacts.policy import (
     ANNOTATIONS,
+    BUDGET,
     FILES,
     LISTS,
     POLICY,
@@ -82,12 +83,13 @@ def artifacts(place: Place) -> dict[str, Any]:
         ANNOTATIONS: annotated(TOOLS),
         LISTS: FRIENDS,
         SCENARIOS: {"version": 1, "scenarios": [SCENARIO]},
+        BUDGET: {"version": 1, "session": {"calls": 100}, "repeats": 5},
     }
     return json.loads(place.fill(json.dumps(made)))  # type: ignore[no-any-return]
 
 
 def written(place: Place, files: dict[str, Any], directory: str = "policy") -> Path:
-    keys = {POLICY: "policy", ANNOTATIONS: "annotations", LISTS: "lists", SCENARIOS: "scenarios"}
+    keys = {POLICY: "policy", ANNOTATIONS: "annotations", LISTS: "lists", SCENARIOS: "scenarios", BUDGET: "budget"}
     return place.draft(directory, **{keys[name]: content for name, content in files.items()})
 
 

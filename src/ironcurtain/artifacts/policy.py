@@ -15,6 +15,7 @@ from ironcurtain.artifacts.item import Item, parse
 from ironcurtain.artifacts.lists import read_lists
 from ironcurtain.artifacts.rules import Forms, RuleReader, read_task
 from ironcurtain.artifacts.scenarios import Scenario, read_scenarios
+from ironcurtain.artifacts.settings import read_budget
 from ironcurtain.engine.access import Access
 from ironcurtain.engine.chain import RuleBook
 from ironcurtain.engine.policy import Policy, declared_hosts
@@ -32,13 +33,15 @@ if TYPE_CHECKING:
     from ironcurtain.model.call import Json
     from ironcurtain.model.policy import Rule, TaskPolicy
     from ironcurtain.resolve.hosts import Lookup
+    from ironcurtain.settings import Budget
 
 POLICY: Final = "compiled-policy.json"
 ANNOTATIONS: Final = "tool-annotations.json"
 LISTS: Final = "dynamic-lists.json"
 SCENARIOS: Final = "test-scenarios.json"
 REQUIRED: Final = (POLICY, ANNOTATIONS)
-FILES: Final = (*REQUIRED, LISTS, SCENARIOS)
+BUDGET: Final = "budget.json"
+FILES: Final = (*REQUIRED, LISTS, SCENARIOS, BUDGET)
 CLOCK_SLACK: Final = 300.0  # seconds that a policy may seem to come from the future
 
 
@@ -101,6 +104,8 @@ class Loaded:
     digest: str
     constitution: str
     """The digest of the constitution that it was compiled from, if it says so."""
+    budget: Budget | None
+    """The limits that the constitution sets, if it sets any."""
     _rules: RuleReader
 
     def task(self, value: Json) -> TaskPolicy:
@@ -177,6 +182,7 @@ def build(bundle: Bundle, surroundings: Surroundings) -> Loaded:
         scenarios=read_scenarios(bundle.items[SCENARIOS]) if SCENARIOS in bundle.items else (),
         digest=bundle.digest,
         constitution=top["constitutionHash"].text() if "constitutionHash" in top else "",
+        budget=read_budget(bundle.items[BUDGET]) if BUDGET in bundle.items else None,
         _rules=reader,
     )
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SPOKEN_OF: Final = ("directories", "lists", "names")
 """What a constitution may speak of; read when it is compiled."""
 KEYS: Final = ("escalation", "budget", "servers", *SPOKEN_OF)
+_PARTS: Final = ("session", "task", "renewSeconds", "repeats")
 _COUNTS: Final = {
     "calls": "calls",
     "callsPerTool": "calls_per_tool",
@@ -65,8 +66,19 @@ def _patience(members: Mapping[str, Item], usual: Patience) -> Patience:
     )
 
 
+def read_budget(item: Item) -> Budget:
+    """The limits that stand beside a policy: a file of its own."""
+    members = item.members(("version",), _PARTS)
+    if members["version"].count(least=1) != 1:
+        members["version"].fail("a version this program does not know", "write 1")
+    return _budget_of(members)
+
+
 def _budget(item: Item) -> Budget:
-    members = item.members((), ("session", "task", "renewSeconds", "repeats"))
+    return _budget_of(item.members((), _PARTS))
+
+
+def _budget_of(members: Mapping[str, Item]) -> Budget:
     usual = Budget()
     return Budget(
         _limits(members["session"], usual.session) if "session" in members else usual.session,
@@ -77,10 +89,11 @@ def _budget(item: Item) -> Budget:
 
 
 def _limits(item: Item, usual: Limits) -> Limits:
-    members = item.members((), (*_COUNTS, "named"))
+    members = item.members((), (*_COUNTS, "named", "inferenceCost"))
+    cost = members["inferenceCost"].number() if "inferenceCost" in members else usual.inference_cost
     given = {field: members[key].count() for key, field in _COUNTS.items() if key in members}
     named = {name: _named(entry) for name, entry in members["named"].entries().items()} if "named" in members else {}
-    return replace(usual, **given, named=named)
+    return replace(usual, **given, named=named, inference_cost=cost)
 
 
 def _named(item: Item) -> NamedLimit:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ironcurtain.artifacts.files import write_artifact
-from ironcurtain.artifacts.policy import ANNOTATIONS, POLICY, SCENARIOS
+from ironcurtain.artifacts.policy import ANNOTATIONS, BUDGET, POLICY, SCENARIOS
 from ironcurtain.compiler.english.compiler import Compiled
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from ironcurtain.compiler.english.compiler import Reported
     from ironcurtain.compiler.setup import Known
-
-BUDGET: Final = "budget.json"
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,8 @@ class Runtime:
             self.notes["policy"] = f"{active.refused}; version {active.loaded.policy.version} stays in force"
         self.loaded = active.loaded
         self.settings = read.settings
-        self.ledger.budget = read.settings.budget
+        budget = read.settings.budget
+        self.ledger.budget = budget.with_(self.loaded.budget) if self.loaded.budget else budget
         tools = self.loaded.policy.tools
         self.pins = {key: pin_of(tool.definition) for key, tool in tools.items()}
         shown = {key: without_findings(dict(tool.definition)) for key, tool in tools.items()}

@@ -34,7 +34,7 @@ def allow_everything_of_it(house: House) -> None:
         0, {"name": "asker", "if": {"server": ["asker"], "tool": ["ask"]}, "then": "allow", "reason": "a test"}
     )
     path.write_text(json.dumps(policy))
-    house.run("policy", "verify", str(house.home / "policy"))
+    house.run("policy", "verify", "--derive", str(house.home / "policy"))
 
 
 @pytest.mark.parametrize("upstream", ERAS)

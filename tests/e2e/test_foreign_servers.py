@@ -47,7 +47,7 @@ def adopted(
     policy["rules"] = [*rules, *policy["rules"]]
     annotations_file.write_text(json.dumps(annotations))
     policy_file.write_text(json.dumps(policy))
-    house.run("policy", "verify", str(house.home / "policy"))
+    house.run("policy", "verify", "--derive", str(house.home / "policy"))
 
 
 def asked(house: House, agent: Agent, name: str, answer: str, **arguments: Any) -> dict[str, Any]:
@@ -81,6 +81,7 @@ def test_git_on_a_real_repository(house: House) -> None:
         tool: {"repo_path": ["write-path"]} for tool in write
     }
     roles["git_commit"]["message"] = ["none"]
+    roles["git_add"]["files"] = ["none"]  # from the repository, which the gateway does not know
     adopted(house, "git", [str(BIN / "mcp-server-git")], roles, [])
     agent = house.agent("--agent", "coder")
     assert "a.txt" in text_of(agent.call("git__git_status", repo_path=str(repository)))
@@ -92,8 +93,8 @@ def test_git_on_a_real_repository(house: House) -> None:
     refused = asked(house, agent, "git__git_status", "deny", repo_path=str(other))
     assert code_of(refused) == "human_denied"
     assert code_of(agent.call("git__git_status", repo_path=str(house.home / "policy"))) == "path_protected"
-    undescribed = asked(house, agent, "git__git_branch", "deny", repo_path=str(repository), branch_type="local")
-    assert code_of(undescribed) == "human_denied", "nobody has described it"
+    branches = agent.call("git__git_branch", repo_path=str(repository), branch_type="local")
+    assert worked(branches), "it was understood to read a place, and the place is the agent's own"
 
 
 @contextmanager
@@ -275,6 +276,7 @@ def test_mail_goes_to_whom_the_policy_says(house: House) -> None:
         env = {f"MCP_EMAIL_SERVER_{name}": value for name, value in settings.items()}
         people = {"recipients": ["recipient"], "cc": ["recipient"], "bcc": ["recipient"]}
         content = {"subject": ["outbound-content"], "body": ["outbound-content"], "attachments": ["read-path"]}
+        content |= {"account_name": ["none"]}  # there is only one
         rules = [
             {"name": "mail-bob", "if": {"server": ["mail"], "lists": [{"roles": ["recipient"], "allowed": ["bob@example.com"]}]}, "then": "allow", "reason": "Bob is fine"},
             {"name": "read-mail", "if": {"server": ["mail"], "tool": ["list_emails_metadata"]}, "then": "allow", "reason": "mail"},

@@ -53,7 +53,7 @@ def test_a_changed_tool_is_shown_as_changed_and_works_once_approved(house: House
         tool["definition"]["description"] = "what it was before"
         del tool["pin"]
     (policy / "tool-annotations.json").write_text(json.dumps(annotations))
-    house.run("policy", "verify", str(policy))
+    house.run("policy", "verify", "--derive", str(policy))
     agent = house.agent()
     agent.ask("tools/list")
     assert code_of(agent.call("mine__echo", text="x")) == "tool_drift"

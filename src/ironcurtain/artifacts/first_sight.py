@@ -51,18 +51,19 @@ def approve_tools(
     surroundings: Surroundings,
     *,
     keep: bool = False,
+    understood: Mapping[str, dict[str, Json]] | None = None,
 ) -> Verification:
     """Take tools into the annotations of a policy as they are now, and verify the policy again.
 
     With `keep`, a tool that was described keeps its description, as far as its arguments are the same: the owner says
-    that it still means what it meant. Otherwise it is described no longer.
+    that it still means what it meant. Otherwise it is described as it was understood, if it was.
     """
     bundle = read_bundle(directory)
     annotations = json.loads(json.dumps(bundle.items[ANNOTATIONS].value))
     tools = annotations["servers"].setdefault(server, {"tools": []})["tools"]
     known = {tool["toolName"]: tool for tool in tools}
     for definition in definitions:
-        fresh = annotation_of(server, definition)
+        fresh = (understood or {}).get(str(definition["name"])) or annotation_of(server, definition)
         old = known.get(str(definition["name"]))
         if keep and old is not None and old["args"].keys() == _names(fresh):
             fresh |= {key: old[key] for key in ("args", "sideEffects", "comment", "effects") if key in old}

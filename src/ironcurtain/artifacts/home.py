@@ -47,6 +47,11 @@ class Home:
         return self.root / "scenarios.json"
 
     @property
+    def labels(self) -> Path:
+        """Descriptions of tools that the owner corrected."""
+        return self.root / "annotations.jsonl"
+
+    @property
     def cache(self) -> Path:
         """What the stages of a compilation made before."""
         return self.root / "cache"

@@ -23,6 +23,8 @@ class Scenario:
     call: ToolCall
     expected: Outcome
     reasoning: str = ""
+    derived: bool = False
+    """It was made from the policy, not written by hand."""
 
 
 def read_scenarios(item: Item) -> tuple[Scenario, ...]:
@@ -35,7 +37,7 @@ def read_scenarios(item: Item) -> tuple[Scenario, ...]:
 
 def _scenario(item: Item) -> Scenario:
     members = item.members(("description", "request", "expectedDecision", "source"), ("reasoning",))
-    members["source"].word(("handwritten", "generated"))
+    source = members["source"].word(("handwritten", "generated"))
     try:
         call = call_from(members["request"].value)
     except Refusal as refusal:
@@ -45,4 +47,5 @@ def _scenario(item: Item) -> Scenario:
         call=call,
         expected=OUTCOMES[members["expectedDecision"].word(OUTCOMES)],
         reasoning=members["reasoning"].text(blank=True) if "reasoning" in members else "",
+        derived=source == "generated",
     )

@@ -14,7 +14,7 @@ from ironcurtain.artifacts.servers import read_servers
 from ironcurtain.cli.client import tell_to_look
 from ironcurtain.cli.init import furnish
 from ironcurtain.cli.main import DONE, NO
-from ironcurtain.cli.servers import look_at
+from ironcurtain.cli.servers import look_at, recompile
 from ironcurtain.cli.show import agreed, console, table
 from ironcurtain.errors import Refusal, visible
 
@@ -49,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     perform(made, home, {name for item, name in made.moved if item.place.project is None})
     tell_to_look(home)
     failed = _review_tools(home, made, yes=arguments.yes)
+    recompile(home, yes=arguments.yes)
     print(f"moved {len(made.moved)} servers; restart your clients to use them through IronCurtain")
     print("the files as they were are kept; to go back: ironcurtain adopt --undo")
     return NO if failed else DONE

@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
             if arguments.json:
                 print(json.dumps(_fields(tool)))
             else:
-                for line in _lines(tool):
+                for line in understood_lines(tool):
                     console().print(line)
     return DONE
 
@@ -47,7 +47,8 @@ def _fields(tool: Understood) -> dict[str, Json]:
     }
 
 
-def _lines(tool: Understood) -> Iterator[Text]:
+def understood_lines(tool: Understood) -> Iterator[Text]:
+    """What is understood of a tool, and what is not certain."""
     yield heading(visible(f"{tool.server}/{tool.name}"), f"  {', '.join(ordered(tool.effects))}{_doubt(tool, '')}")
     for leaf in tool.arguments:
         if tool.roles(leaf) != ["none"] or leaf in tool.doubts:

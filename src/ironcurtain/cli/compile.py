@@ -15,6 +15,7 @@ from ironcurtain.artifacts.home import Home, default_home
 from ironcurtain.artifacts.item import parse
 from ironcurtain.artifacts.policy import LISTS, POLICY, build, read_bundle
 from ironcurtain.cli.analysis import difference_fields, difference_lines
+from ironcurtain.cli.client import tell_to_look
 from ironcurtain.cli.loading import surroundings
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import agreed, console, heading, verdict
@@ -91,8 +92,32 @@ def _at_home(arguments: argparse.Namespace, home: Home, stages: Stages) -> int:
     if not agreed(_what(home.policy, difference), yes=arguments.yes):
         return NO
     publish(made, home)
+    tell_to_look(home)
     if not arguments.json:
         console().print(f"in force: {home.policy}")
+    return DONE
+
+
+def recompile(home: Home, *, yes: bool) -> int:
+    """Compile the home's constitution for tools that have just been approved, and say what changes."""
+    print("compiling your constitution for the tools as they are now")
+    around = surroundings()
+    made = prepare(home, home.constitution, around, Stages(Cache(home.cache), _quiet))
+    difference = _difference(home.policy, made, around)
+    unclear = [each for each in made.product.compiled.report if each.verdict in ("asks", "covered")]
+    for line in (line for each in unclear for line in _sentence(each)):
+        console().print(line)
+    for line in (*_findings(made), *difference_lines(difference)):
+        console().print(line)
+    if not made.verification.passed:
+        print(f"the policy in force stays; see: ironcurtain compile, and {made.directory}")
+        return NO
+    if not agreed(_what(home.policy, difference), yes=yes):
+        print("the policy in force stays; to look again: ironcurtain compile")
+        return NO
+    publish(made, home)
+    tell_to_look(home)
+    print("in force")
     return DONE
 
 

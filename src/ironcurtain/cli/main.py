@@ -75,6 +75,9 @@ def parser() -> argparse.ArgumentParser:
         " policy, and writes the verdict. An unverified policy is never loaded.",
     )  # fmt: skip
     verify.add_argument("directory", metavar="DIR", help="the policy directory")
+    verify.add_argument(
+        "--derive", action="store_true", help="write the derived scenarios anew, for rules that you changed by hand"
+    )
     verify.add_argument("--json", action="store_true", help="for machines")
     lint = _verb(
         steps, "lint", "policy:lint", "find rules that are shadowed, unreachable, contradictory or repeated",
@@ -268,13 +271,15 @@ def _servers(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     listed.add_argument("--json", action="store_true", help="for machines")
     add = _verb(
         steps, "add", "servers:add", "add one",
-        "Behind -- stands its command. Its tools are shown and approved with: ironcurtain servers review NAME.",
+        "Behind -- stands its command. It is started once, its tools are shown, described and approved, and the"
+        " constitution is compiled for them.",
     )  # fmt: skip
     add.add_argument("name", metavar="NAME")
     add.add_argument("--url", metavar="URL", help="a server that is reached over HTTP")
     add.add_argument("--replace", action="store_true", help="replace one of that name")
+    add.add_argument("--yes", action="store_true", help="approve its tools as they are, without asking")
     add.set_defaults(command=[])
-    add.usage = "ironcurtain servers add [-h] [--url URL] [--replace] NAME [-- COMMAND ARGUMENT...]"
+    add.usage = "ironcurtain servers add [-h] [--url URL] [--replace] [--yes] NAME [-- COMMAND ARGUMENT...]"
     remove = _verb(steps, "remove", "servers:remove", "take one out", "What is known of its tools is kept.")
     remove.add_argument("name", metavar="NAME")
     test = _verb(steps, "test", "servers:test", "start one, list its tools, end it", "Nothing is changed.")

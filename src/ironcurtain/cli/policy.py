@@ -25,23 +25,42 @@ def verify(arguments: argparse.Namespace) -> int:
     from ironcurtain.cli.scenarios import report  # noqa: PLC0415
 
     directory, around = Path(arguments.directory), surroundings()
+    if arguments.derive:
+        _derive(directory, around)
     verification = verify_directory(directory, around, _objections(directory, around))
     report(verification.results, machine=arguments.json)
     for objection in verification.objections if not arguments.json else ():
         console().print(Text.assemble(("FAIL", "bold red"), "  ", visible(objection)))
     if not arguments.json:
+        if any(result.scenario.derived for result in verification.failed):
+            console().print("if you meant to change what was compiled: ironcurtain policy verify --derive")
         pins = f"; {verification.pinned} tool definitions pinned" if verification.pinned else ""
         console().print(f"verdict: {'pass' if verification.passed else 'fail'}{pins}")
     return DONE if verification.passed else NO
 
 
+def _derive(directory: Path, around: Surroundings) -> None:
+    """Write the derived scenarios anew; those that were written by hand stay."""
+    from ironcurtain.artifacts.files import write_artifact  # noqa: PLC0415
+    from ironcurtain.artifacts.policy import SCENARIOS, build, read_bundle  # noqa: PLC0415
+    from ironcurtain.artifacts.verify import pinned  # noqa: PLC0415
+    from ironcurtain.compiler.scenarios import derive_scenarios  # noqa: PLC0415
+
+    bundle, _ = pinned(read_bundle(directory))
+    before: Any = bundle.items[SCENARIOS].value if SCENARIOS in bundle.items else {"scenarios": []}
+    written = [each for each in before["scenarios"] if each["source"] == "handwritten"]
+    scenarios = {"version": 1, "scenarios": [*written, *derive_scenarios(build(bundle, around))]}
+    write_artifact(directory / SCENARIOS, (json.dumps(scenarios, indent=1, ensure_ascii=False) + "\n").encode())
+
+
 def _objections(directory: Path, around: Surroundings) -> tuple[str, ...]:
-    """What the analysis has against a policy. That every permission stands on a sentence is asked of compiled ones."""
+    """What the analysis has against a policy. A permission that the owner wrote by hand needs no sentence."""
     from ironcurtain.analysis.prove import FATAL, Proof, Prover  # noqa: PLC0415
     from ironcurtain.artifacts.policy import build, read_bundle  # noqa: PLC0415
+    from ironcurtain.artifacts.verify import pinned  # noqa: PLC0415
 
-    loaded = build(read_bundle(directory), around)
-    wanted = [name for name in FATAL if name != "granted" or loaded.constitution]
+    loaded = build(pinned(read_bundle(directory))[0], around)
+    wanted = [name for name in FATAL if name != "granted"]
     violated = [
         each for each in Prover(loaded, around.now).statements() if each.name in wanted and each.proof is Proof.VIOLATED
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import json
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +23,13 @@ from ironcurtain.cli.show import agreed, console, table
 from ironcurtain.errors import Refusal, visible
 from ironcurtain.gateway.scan import scan
 from ironcurtain.gateway.upstream.server import Server, Terms
+from ironcurtain.wire.schema import admit
 
 if TYPE_CHECKING:
     import argparse
 
     from ironcurtain.artifacts.servers import Credentials, ServerSpec
+    from ironcurtain.compiler.annotate.annotator import Understood
     from ironcurtain.model.call import Json
 
 
@@ -77,7 +80,12 @@ def add(arguments: argparse.Namespace) -> int:
     tell_to_look(home)
     print(f"added {arguments.name}: {visible(spec.shown())}")
     _point_out(spec)
-    print(f"its tools are not known yet; run: ironcurtain servers review {arguments.name}")
+    if not arguments.yes and not sys.stdin.isatty():
+        print(f"its tools are not known yet; run: ironcurtain servers review {arguments.name}")
+        return DONE
+    if look_at(home, spec, read_servers(home)[1], yes=arguments.yes, careful=arguments.yes):
+        tell_to_look(home)
+        return recompile(home, yes=arguments.yes)
     return DONE
 
 
@@ -115,11 +123,18 @@ def review(arguments: argparse.Namespace) -> int:
     for name in names:
         spec, _ = _spec(home, name)
         asked += look_at(home, spec, credentials, yes=arguments.yes, keep=arguments.keep)
-    if asked:
-        tell_to_look(home)
-    else:
+    if not asked:
         print("nothing is new, and nothing has changed")
-    return DONE
+        return DONE
+    tell_to_look(home)
+    return recompile(home, yes=arguments.yes)
+
+
+def recompile(home: Home, *, yes: bool) -> int:
+    """Compile the constitution for the tools as they are now."""
+    from ironcurtain.cli.compile import recompile as compile_again  # noqa: PLC0415 - not for the other verbs
+
+    return compile_again(home, yes=yes)
 
 
 def look_at(
@@ -150,15 +165,38 @@ def look_at(
         if described and not keep:
             print(f"the policy says what the arguments of these mean: {visible(', '.join(described))}")
             keep = not yes and agreed("do they still mean that", yes=False)
-        verification = approve_tools(home.policy, spec.name, wanted, surroundings(), keep=keep)
+        understood = _understood(spec.name, server, wanted)
+        fields = {tool.name: tool.fields() for tool in understood}
+        verification = approve_tools(home.policy, spec.name, wanted, surroundings(), keep=keep, understood=fields)
         if not verification.passed:
             raise Refusal(
                 "policy_failed", "the policy does not pass its scenarios with these tools", f"see {home.policy}"
             )
-        print("approved; until somebody describes them, no rule about paths, hosts or people allows them")
+        from ironcurtain.cli.annotate import understood_lines  # noqa: PLC0415 - not for the other verbs
+
+        print(f"approved; this is how {spec.name} was understood:")
+        for line in (line for tool in understood for line in understood_lines(tool)):
+            console().print(line)
     if len(wanted) < len(new):
         print(f"{len(new) - len(wanted)} tools need your eyes first; run: ironcurtain servers review {spec.name}")
     return asked + 1
+
+
+def _understood(name: str, server: Server, wanted: list[dict[str, Json]]) -> list[Understood]:
+    """What the built-in annotator makes of the tools, each in the light of all of its server."""
+    from ironcurtain.compiler.annotate.annotator import understand  # noqa: PLC0415 - not for the other verbs
+
+    names = {str(definition["name"]) for definition in wanted}
+    usable = [definition for definition in server.tools.values() if _is_usable(definition)]
+    return [tool for tool in understand(name, usable) if tool.name in names]
+
+
+def _is_usable(definition: dict[str, Json]) -> bool:
+    try:
+        admit(definition)
+    except ValueError:
+        return False
+    return True
 
 
 def _how_it_starts(home: Home, spec: ServerSpec, *, yes: bool) -> tuple[int, bool]:

@@ -12,6 +12,7 @@ from ironcurtain.artifacts.item import Item, parse
 from ironcurtain.artifacts.policy import ANNOTATIONS, LISTS, POLICY, read_bundle
 from ironcurtain.artifacts.scenarios import read_scenarios
 from ironcurtain.artifacts.settings import SPOKEN_OF
+from ironcurtain.compiler.labels import labelled, read_labels
 from ironcurtain.compiler.setup import NamedList, known_from
 from ironcurtain.errors import Refusal
 
@@ -30,8 +31,12 @@ def prepare(home: Home, constitution: Path, surroundings: Surroundings, stages: 
     text = read_artifact(constitution).decode()
     policy: Any = bundle.items[POLICY].value
     annotations: Any = bundle.items[ANNOTATIONS].value
+    labels = read_labels(home.labels) if home.labels.exists() else {}
     servers = {
-        server: stages.annotate(server, [tool["definition"] for tool in entry["tools"]])
+        server: [
+            labelled(tool, labels[server, tool["toolName"]]) if (server, tool["toolName"]) in labels else tool
+            for tool in stages.annotate(server, [tool["definition"] for tool in entry["tools"]])
+        ]
         for server, entry in annotations["servers"].items()
     }
     product = stages.compile(text, servers, known_at_home(home, bundle), int(policy["version"]) + 1)

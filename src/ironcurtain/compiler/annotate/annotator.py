@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ironcurtain.artifacts.annotations import pin_of
 from ironcurtain.compiler.annotate.arguments import arguments_of
 from ironcurtain.compiler.annotate.effects import effects_of, ordered
+from ironcurtain.compiler.annotate.files import is_sent_along
 from ironcurtain.compiler.annotate.modes import selector_of
 from ironcurtain.compiler.annotate.roles import meaning_of
 from ironcurtain.compiler.annotate.setting import Setting
@@ -87,7 +88,9 @@ class Understood:
 
     def _meant(self, leaf: str, roles: list[str]) -> dict[str, Json]:
         beside = any(other.required for name, other in self.arguments.items() if name != leaf)
-        return entry_of(roles, nested=bool(self.arguments[leaf].above), beside=beside)
+        argument = self.arguments[leaf]
+        optional = bool(argument.above) or is_sent_along(argument, self.effects)
+        return entry_of(roles, nested=optional, beside=beside)
 
 
 def entry_of(roles: Sequence[str], *, nested: bool, beside: bool = False) -> dict[str, Json]:

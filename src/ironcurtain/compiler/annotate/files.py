@@ -184,6 +184,8 @@ def _is_removal(words: list[str]) -> bool:
 def _path_roles(argument: Argument, tool: Setting) -> set[str]:
     """From the argument's own words first, then from the tool's."""
     words = set(argument.words)
+    if is_sent_along(argument, tool.effects):
+        return {"read-path"}
     if words & {"cwd", "workdir", "working"} or "working dir" in argument.says:
         return {"read-path"} if tool.only_reads else {"read-path", "write-path"}
     if words & _DESTINATION or _SAVED.search(argument.says):
@@ -206,6 +208,11 @@ def _path_roles(argument: Argument, tool: Setting) -> set[str]:
     ):
         return {"read-path"}
     return _by_effect(words, tool)
+
+
+def is_sent_along(argument: Argument, effects: frozenset[str]) -> bool:
+    """A file that goes along with a message: read, and nothing where none is named."""
+    return bool({"attach", "attachment"} & set(argument.words)) and "send" in effects
 
 
 def _by_effect(words: set[str], tool: Setting) -> set[str]:

@@ -16,7 +16,7 @@ from ironcurtain.artifacts.active import active_directory
 from ironcurtain.artifacts.files import read_artifact
 from ironcurtain.artifacts.home import Home
 from ironcurtain.artifacts.item import parse
-from ironcurtain.artifacts.policy import ANNOTATIONS, POLICY, build, read_bundle
+from ironcurtain.artifacts.policy import ANNOTATIONS, LISTS, POLICY, build, read_bundle
 from ironcurtain.cli.loading import surroundings
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import console, heading, outcome
@@ -188,7 +188,9 @@ def _asked(text: str, bundle: Bundle, loaded: Loaded, setup: str | None) -> Stat
     annotations: Any = bundle.items[ANNOTATIONS].value
     question = read_question(text, annotations, known)
     policy: Any = bundle.items[POLICY].value
-    rules: list[Json] = [_spelled_out(rule, known, policy.get("lists", {})) for rule in question.rules]
+    dynamic: Any = bundle.items[LISTS].value["lists"] if LISTS in bundle.items else {}  # type: ignore[index,call-overload]
+    there = {**policy.get("lists", {}), **dynamic}
+    rules: list[Json] = [_spelled_out(rule, known, there) for rule in question.rules]
     says = f"{text}  (read as: {question.prohibition})"
     chain = loaded.chain(rules, "the question")
     return never(loaded, chain, says, time.time(), asking_counts=question.asking_counts)
@@ -198,7 +200,10 @@ def _known(bundle: Bundle, setup: str | None) -> Known:
     from ironcurtain.compiler.at_home import known_at_home  # noqa: PLC0415
     from ironcurtain.compiler.setup import read_setup  # noqa: PLC0415
 
-    return read_setup(Path(setup)) if setup else known_at_home(Home(surroundings().home), bundle)
+    if setup:
+        return read_setup(Path(setup))
+    dynamic: Any = bundle.items[LISTS].value if LISTS in bundle.items else None
+    return known_at_home(Home(surroundings().home), bundle, dynamic)
 
 
 def _spelled_out(rule: dict[str, Any], known: Known, lists: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
@@ -98,11 +98,11 @@ def _at_home(arguments: argparse.Namespace, home: Home, stages: Stages) -> int:
     return DONE
 
 
-def recompile(home: Home, *, yes: bool) -> int:
-    """Compile the home's constitution for tools that have just been approved, and say what changes."""
-    print("compiling your constitution for the tools as they are now")
+def recompile(home: Home, *, yes: bool, lists: dict[str, Any] | None = None) -> int:
+    """Compile the home's constitution for tools or lists as they are now, and say what changes."""
+    print(f"compiling your constitution for the {'lists' if lists else 'tools'} as they are now")
     around = surroundings()
-    made = prepare(home, home.constitution, around, Stages(Cache(home.cache), _quiet))
+    made = prepare(home, home.constitution, around, Stages(Cache(home.cache), _quiet), lists)
     difference = _difference(home.policy, made, around)
     unclear = [each for each in made.product.compiled.report if each.verdict in ("asks", "covered")]
     for line in (line for each in unclear for line in _sentence(each)):

@@ -110,6 +110,7 @@ def parser() -> argparse.ArgumentParser:
 
     _first_steps(verbs)
     _compiler(verbs)
+    _lists(verbs)
     _gateway(verbs)
     _servers(verbs)
     _approvals(verbs)
@@ -200,6 +201,28 @@ def _compiler(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         compile_.add_argument("--annotations", metavar="FILE", help="corrected lines of `ironcurtain annotate --json`")
         compile_.add_argument("--yes", action="store_true", help="without asking")
         compile_.add_argument("--json", action="store_true", help="for machines")
+
+
+def _lists(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    lists = verbs.add_parser(
+        "lists", help="who `my contacts` are: show, refresh, add, remove", description="Lists that sentences speak of."
+    )
+    steps = lists.add_subparsers(metavar="COMMAND", required=True, title="commands")
+    show = _verb(steps, "show", "lists:show", "every list and what is in it", "With where its values come from.")
+    show.add_argument("--json", action="store_true", help="for machines")
+    refresh = _verb(
+        steps, "refresh", "lists:refresh", "ask the sources of lists again",
+        "A list in config.toml with `file` or `tool` gets the values that are there now; what you added or removed by"
+        " hand stays. The constitution is compiled for them, and what changes is shown.",
+    )  # fmt: skip
+    refresh.add_argument("names", metavar="NAME", nargs="*", help="only these")
+    for name, help_ in (("add", "add values by hand"), ("remove", "remove values by hand")):
+        verb = _verb(steps, name, "lists:change", help_, "That outlives every refresh.")
+        verb.add_argument("name", metavar="NAME", help="the list, without @")
+        verb.add_argument("values", metavar="VALUE", nargs="+")
+        verb.set_defaults(adding=name == "add")
+        verb.add_argument("--yes", action="store_true", help="without asking")
+    refresh.add_argument("--yes", action="store_true", help="without asking")
 
 
 def _first_steps(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

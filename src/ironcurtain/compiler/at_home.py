@@ -17,6 +17,7 @@ from ironcurtain.compiler.setup import NamedList, known_from
 from ironcurtain.errors import Refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from ironcurtain.artifacts.home import Home
@@ -25,8 +26,13 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.stages import Made, Stages
 
 
-def prepare(home: Home, constitution: Path, surroundings: Surroundings, stages: Stages) -> Made:
-    """Compile for the tools that are approved, and verify the result beside the policy in force."""
+def prepare(
+    home: Home, constitution: Path, surroundings: Surroundings, stages: Stages, lists: dict[str, Any] | None = None
+) -> Made:
+    """Compile for the tools that are approved, and verify the result beside the policy in force.
+
+    With `lists`, for these dynamic lists instead of those in force.
+    """
     bundle = read_bundle(home.policy)
     text = read_artifact(constitution).decode()
     policy: Any = bundle.items[POLICY].value
@@ -39,11 +45,15 @@ def prepare(home: Home, constitution: Path, surroundings: Surroundings, stages: 
         ]
         for server, entry in annotations["servers"].items()
     }
-    product = stages.compile(text, servers, known_at_home(home, bundle), int(policy["version"]) + 1)
+    dynamic: Any = lists if lists is not None else bundle.items[LISTS].value if LISTS in bundle.items else None
+    known = known_at_home(home, bundle, dynamic)
+    product = stages.compile(text, servers, known, int(policy["version"]) + 1)
+    if dynamic is not None:
+        product = replace(product, artifacts={**product.artifacts, LISTS: dynamic})
     directory = home.next_policy
     shutil.rmtree(directory, ignore_errors=True)
     own = _own_scenarios(home.scenarios) if home.scenarios.exists() else []
-    return stages.finish(product, directory, surroundings, own=own, lists=home.policy / LISTS)
+    return stages.finish(product, directory, surroundings, own=own)
 
 
 def publish(made: Made, home: Home) -> None:
@@ -63,7 +73,7 @@ def _own_scenarios(file: Path) -> list[dict[str, Any]]:
     return found
 
 
-def known_at_home(home: Home, bundle: Bundle) -> Known:
+def known_at_home(home: Home, bundle: Bundle, dynamic: Mapping[str, Any] | None = None) -> Known:
     """What the owner's configuration says, and where things are."""
     policy: Any = bundle.items[POLICY].value
     setup = policy["setup"]
@@ -71,10 +81,16 @@ def known_at_home(home: Home, bundle: Bundle) -> Known:
     if home.config.exists():
         given = tomllib.loads(read_artifact(home.config).decode())
         members |= {key: given[key] for key in SPOKEN_OF if key in given}
+        members["lists"] = {name: each for name, each in given.get("lists", {}).items() if not _has_source(each)}
     known = known_from(Item(members, str(home.config)))
-    dynamic_lists: Any = bundle.items[LISTS].value if LISTS in bundle.items else {"lists": {}}
-    lists = dynamic_lists["lists"]
-    dynamic = {
-        name: NamedList(each.get("kind", ""), tuple(each["values"]), dynamic=True) for name, each in lists.items()
+    lists = (dynamic or {}).get("lists", {})
+    filled = {
+        name: NamedList(each.get("kind", ""), (*each["values"], *each.get("manualAdditions", ())), dynamic=True)
+        for name, each in lists.items()
     }
-    return replace(known, lists={**known.lists, **dynamic})
+    return replace(known, lists={**known.lists, **filled})
+
+
+def _has_source(entry: object) -> bool:
+    """Whether a list is kept up to date, and its values stand in `dynamic-lists.json`."""
+    return isinstance(entry, dict) and not entry.keys().isdisjoint({"file", "tool"})

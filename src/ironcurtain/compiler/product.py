@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ironcurtain.artifacts.files import write_artifact
-from ironcurtain.artifacts.policy import ANNOTATIONS, BUDGET, POLICY, SCENARIOS
+from ironcurtain.artifacts.policy import ANNOTATIONS, BUDGET, LISTS, POLICY, SCENARIOS
 from ironcurtain.compiler.english.compiler import Compiled
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ class Product:
     def write(self, directory: Path) -> None:
         """Put the artifacts into a directory; what an earlier compilation left there goes, but for lists."""
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for name in (ANNOTATIONS, POLICY, SCENARIOS, BUDGET):
+        for name in (ANNOTATIONS, POLICY, SCENARIOS, BUDGET, LISTS):
             if name in self.artifacts:
                 text = json.dumps(self.artifacts[name], indent=1, ensure_ascii=False)
                 write_artifact(directory / name, f"{text}\n".encode())
-            else:
+            elif name != LISTS:
                 (directory / name).unlink(missing_ok=True)
 
     def without(self, idle: Mapping[str, Sequence[str]]) -> Product:

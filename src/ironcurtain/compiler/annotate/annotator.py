@@ -89,7 +89,8 @@ class Understood:
     def _meant(self, leaf: str, roles: list[str]) -> dict[str, Json]:
         beside = any(other.required for name, other in self.arguments.items() if name != leaf)
         argument = self.arguments[leaf]
-        optional = bool(argument.above) or is_sent_along(argument, self.effects)
+        new = "thread" in argument.words and "send" in self.effects  # left out, it begins one
+        optional = bool(argument.above) or is_sent_along(argument, self.effects) or new
         return entry_of(roles, nested=optional, beside=beside)
 
 

@@ -102,6 +102,8 @@ _NEGATIONS: Final = lexicon(
 _PREDICATES: Final = lexicon(
     "is are be was were need needs require requires offlimits forbidden fine ok has have allowed"
 )
+_SOLELY: Final = ("only", "solely", "exclusively", "just")
+_PLACED: Final = ("in", "into", "inside", "within", "on", "onto", "to", "from", "under", "at")
 _BESIDE_VERBS: Final = lexicon("also therefore always then only still now too generally and or but , so :")
 _WE_ACT: Final = lexicon("it you agent assistant bot ai model program helper software system claude tool one")
 _UNSETTLED: Final = lexicon(
@@ -177,7 +179,7 @@ def clauses_of(words: Sequence[Word], lead: Mood | None, before: Sequence[Clause
     found: list[Clause] = []
     label = _label(words)
     about = [p for p in read(words[:label], []).phrases if p.references] if label else []
-    for draft in _drafts(list(words), led=lead is not None):
+    for draft in _drafts(_narrowed(words), led=lead is not None):
         for said in _clauses(draft, lead, [*before, *found]):
             clause = _in_the_same_place(said, found[-1]) if found else said
             named = any(p.references for p in clause.phrases)  # `Exports: read the files, write nothing`
@@ -209,6 +211,25 @@ def _label(words: Sequence[Word]) -> int:
 
 
 # --- Where one clause ends and the next begins. ---
+
+
+def _narrowed(words: Sequence[Word]) -> list[Word]:
+    """`It may save files, but only into Reports` says no more than `it may save files only into Reports`."""
+    found = list(words)
+    for index in range(len(words) - 2, 0, -1):
+        if words[index].text not in ("but", "and", "though"):
+            continue
+        after = [word.text for word in words[index + 1 :]]
+        end = next((i for i, text in enumerate(after) if text in (",", ";", "but", "and")), len(after))
+        piece = [text for text in after[:end] if text not in (".", "!")]
+        first = piece[:1] and piece[0] in _SOLELY and piece[1:2] and piece[1] in _PLACED
+        last = piece[1:] and piece[0] in _PLACED and piece[-1] in _SOLELY
+        if (first or last) and any(word.reference for word in words[index + 1 : index + 1 + end]):
+            del found[index]
+            if found[index - 1].text == ",":
+                del found[index - 1]
+    return found
+
 
 
 def _drafts(words: list[Word], *, led: bool) -> Iterator[_Draft]:
@@ -571,9 +592,11 @@ def _named_acts(phrases: Sequence[Phrase], mood: Mood | None) -> Iterator[Act]:
     if mood is Mood.PERMIT and any(p.is_new for p in phrases):
         yield ACTS["create"][0]  # `new cards are fine`
         return
-    found = dict.fromkeys(NOUNS_OF_ACTS[p.head] for p in phrases if p.head in NOUNS_OF_ACTS and not p.preposition)
-    if found:
-        yield from found
+    nouns = [p for p in phrases if p.head and not p.preposition]
+    found = dict.fromkeys(NOUNS_OF_ACTS[p.head] for p in nouns if p.head in NOUNS_OF_ACTS)
+    among_things = mood is Mood.FORBID and any(p.head not in NOUNS_OF_ACTS and p.head not in ANYTHING for p in nouns)
+    if found and not (among_things and all(p.head.endswith("ing") for p in nouns if p.head in NOUNS_OF_ACTS)):
+        yield from found  # and not of `filters, forwarding and delegates`, which are things
         return
     subjects = [p for p in phrases if not p.preposition and not p.references]
     mail = next((thing for p in subjects for thing in ("email", "message") if thing in p.things), "")

@@ -294,7 +294,7 @@ def _does(tool: Surface, does: frozenset[str], asked: _Asked) -> bool:
         return any(word.startswith(stem) for word in tool.words for stem in words if len(stem) > 2)
     if asked.permits:
         return _may(tool, does, asked, sending=sending)
-    if words & tool.words:
+    if words & tool.words or any(f"{word}ing" in tool.words for word in words):  # `forwarding`
         return True
     if "delete" in effects and "trash" in tool.words and not words:
         return not asked.for_good

@@ -231,7 +231,6 @@ def _narrowed(words: Sequence[Word]) -> list[Word]:
     return found
 
 
-
 def _drafts(words: list[Word], *, led: bool) -> Iterator[_Draft]:
     cues = cues_in(words)
     start = _label(words)
@@ -379,6 +378,8 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
         groups = _in_one_place([(acts, _pairs(phrases, before)) for acts, phrases in groups])
     earlier = list(before)
     for verbs, spoken in groups:
+        if before and before[-1].mood is Mood.FORBID and not (verbs or spoken) and _only_insists(draft):
+            continue  # `No posts about grades. Not ever.` says nothing new
         acts, phrases = _completed(draft, verbs, spoken, mood, before)
         if reading.count is not None and not any(act.effects for act in acts) and (mail := _mail_in(draft.words)):
             acts, phrases = (replace(ACTS["send"][0], thing=mail),), [p for p in phrases if not p.is_people]
@@ -410,6 +411,13 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
         if clause.says_something:
             earlier.append(clause)
             yield clause
+
+
+def _only_insists(draft: _Draft) -> bool:
+    """Whether a prohibition consists of the no alone."""
+    return all(
+        word.is_mark or word.text in ("not", "ever", "never", "no", "at", "all", "really") for word in draft.words
+    )
 
 
 def _has_a_stray_no(draft: _Draft) -> bool:

@@ -59,7 +59,7 @@ unit: $(VENV)/.foreign ## All tests
 
 fuzz: $(VENV)/.test ## The engine against the reference, the fuzz targets and every fault, at length
 	@rm -f .comparisons
-	HYPOTHESIS_PROFILE=long COMPARISONS=.comparisons $(BIN)/python -m pytest -n 2 -q tests/spec tests/properties tests/fuzz tests/faults
+	HYPOTHESIS_PROFILE=long COMPARISONS=.comparisons $(BIN)/python -m pytest -n 2 -q tests/spec tests/properties tests/analysis tests/fuzz tests/faults
 	@awk '{n += $$1} END {print n " comparisons of the engine with the reference"}' .comparisons
 
 mutation: $(VENV)/.test ## Break every condition of engine and resolve, one at a time

@@ -7,7 +7,7 @@ could not be cut completely, or a call that breaks a statement by the rules cann
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +18,7 @@ from ironcurtain.engine.chain import RuleBook
 from ironcurtain.engine.invariants import check_invariants
 from ironcurtain.engine.protected import CLIENT_CONFIGURATIONS
 from ironcurtain.errors import Refusal
+from ironcurtain.mediation.decide import decide_call
 from ironcurtain.model.call import CanonicalCall, Principal, RoleValue
 from ironcurtain.model.decision import Outcome
 from ironcurtain.model.resolved import CanonicalPath
@@ -30,11 +31,17 @@ if TYPE_CHECKING:
     from ironcurtain.analysis.regions import Choice, Region, Ruling
     from ironcurtain.analysis.space import ToolSpace
     from ironcurtain.artifacts.policy import Loaded
-    from ironcurtain.model.call import Json
+    from ironcurtain.model.call import Json, ToolCall
     from ironcurtain.model.policy import Rule
 
 _ALLOW: Final = (Outcome.ALLOW,)
-FATAL: Final = ("protected", "granted", "prohibitions")
+_EVERYTHING: Final[Json] = {
+    "version": 1,
+    "task": "everything",
+    "expiresAt": "9999-01-01T00:00:00Z",
+    "rules": [{"name": "everything", "if": {"server": ["*"]}, "then": "allow"}],
+}
+FATAL: Final = ("protected", "granted", "prohibitions", "layers")
 """The statements without which no compiled policy is put in force. Of the others the owner is told."""
 
 
@@ -103,6 +110,7 @@ class Prover:
     _ruled: list[tuple[Region, Choice | None, Ruling]] = field(default_factory=list)
     """Everything that rules decide, once."""
     _looked_at: set[int] = field(default_factory=set)
+    _refused: dict[tuple[str, str, Outcome], ToolCall] = field(default_factory=dict)
     _silent: tuple[Rule, ...] = ()
     """The rules that never decide anything."""
     _instead: dict[str, dict[str, tuple[Outcome, Region, Choice | None]]] = field(default_factory=dict)
@@ -134,8 +142,16 @@ class Prover:
             for region in judge.regions(space):
                 self.regions += 1
                 self._look(region, judge, policy.book)
+                self._keep_refused(region)
         self._find_silent(judge, policy.book)
-        return [self._protected(), self._granted(), self._deleted(), self._prohibited(), self._reached()]
+        return [
+            self._protected(),
+            self._granted(),
+            self._deleted(),
+            self._prohibited(),
+            self._narrowed(),
+            self._reached(),
+        ]
 
     def _look(self, region: Region, judge: Judge, book: RuleBook) -> None:
         for choice, ruling in region.rulings():
@@ -248,6 +264,33 @@ class Prover:
             "prohibitions", "No prohibition is shadowed by a permission.", breaches,
             "every prohibition decides a call, or a stricter or earlier prohibition does",
         )  # fmt: skip
+
+    def _keep_refused(self, region: Region) -> None:
+        """For each tool, a call that is denied and one that is asked about."""
+        for outcome in (Outcome.DENY, Outcome.ESCALATE):
+            key = (region.tool.server, region.tool.name, outcome)
+            if key not in self._refused and (choices := region.call((outcome,))) is not None:
+                self._refused[key] = example_of(region, choices, self.loaded, self.now).call
+
+    def _narrowed(self) -> Statement:
+        """A task that permits everything is joined to calls that are refused: none of them may become possible."""
+        breaches = []
+        for call in self._refused.values():
+            alone = decide_call(call, self.loaded, self.now).decision
+            joined = decide_call(replace(call, task=_EVERYTHING), self.loaded, self.now).decision
+            if joined.outcome < alone.outcome:
+                breaches.append(Breach(f"{call.server}/{call.tool} is {joined.outcome.word} with a task's policy"))
+        argument = (
+            "access can only deny, and what a task's rules say is joined with what these say, the stricter wins;"
+            f" tried on {len(self._refused)} calls with a task that permits everything"
+        )
+        return Statement(
+            "layers",
+            "No task and no access layer widens.",
+            Proof.VIOLATED if breaches else Proof.PROVEN,
+            argument,
+            tuple(breaches),
+        )
 
     def _reached(self) -> Statement:
         breaches = []

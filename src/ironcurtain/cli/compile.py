@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -22,9 +23,10 @@ from ironcurtain.cli.show import agreed, console, heading, verdict
 from ironcurtain.compiler.at_home import prepare, publish
 from ironcurtain.compiler.cache import Cache
 from ironcurtain.compiler.labels import read_labels
+from ironcurtain.compiler.llm.asking import Model, Unanswered
 from ironcurtain.compiler.offline import compile_offline
 from ironcurtain.compiler.setup import Known, read_setup
-from ironcurtain.compiler.stages import Stages
+from ironcurtain.compiler.stages import Stages, Wanted
 from ironcurtain.errors import Refusal, visible
 
 if TYPE_CHECKING:
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ironcurtain.artifacts.policy import Surroundings
+    from ironcurtain.compiler.at_home import SecondOpinion
     from ironcurtain.compiler.english.compiler import Compiled, Reported
+    from ironcurtain.compiler.product import Product
     from ironcurtain.compiler.stages import Made, Step
 
 _SAYS: Final = {
@@ -66,6 +70,7 @@ def _offline(arguments: argparse.Namespace, stages: Stages) -> int:
     text = read_artifact(Path(arguments.constitution)).decode()
     product = compile_offline(text, arguments.catalogue, known, labels, version, stages)
     with TemporaryDirectory(dir=_beside(directory)) as name:
+        product = _opinion(arguments, stages, around)(product, known, Path(name))
         made = stages.finish(product, Path(name), around, lists=directory / LISTS)
         difference = _difference(directory, made, around) if version > 1 else None
         _show(made, difference, machine=arguments.json)
@@ -82,7 +87,8 @@ def _at_home(arguments: argparse.Namespace, home: Home, stages: Stages) -> int:
         if getattr(arguments, option):
             raise Refusal("usage", f"--{option} is for saved catalogues", "add --out DIR")
     around = surroundings()
-    made = prepare(home, Path(arguments.constitution or home.constitution), around, stages)
+    constitution = Path(arguments.constitution or home.constitution)
+    made = prepare(home, constitution, around, stages, second=_opinion(arguments, stages, around))
     difference = _difference(home.policy, made, around)
     _show(made, difference, machine=arguments.json)
     if not made.verification.passed:
@@ -96,6 +102,31 @@ def _at_home(arguments: argparse.Namespace, home: Home, stages: Stages) -> int:
     if not arguments.json:
         console().print(f"in force: {home.policy}")
     return DONE
+
+
+def _opinion(arguments: argparse.Namespace, stages: Stages, around: Surroundings) -> SecondOpinion:
+    """Asks the model that was named, if one was; whatever it does, the built-in reading stands."""
+
+    def second(product: Product, known: Known, directory: Path) -> Product:
+        if arguments.model is None:
+            return product
+        log = around.home / "llm-interactions.jsonl" if around.home.is_dir() else None
+        try:
+            wanted = Wanted(Model(arguments.model, log), arguments.opinion)
+            product, difference = stages.second(product, directory, around, known, wanted)
+        except Unanswered as refusal:
+            print(f"no second opinion: {visible(refusal.reason)}; {refusal.help}", file=sys.stderr)
+            return product
+        if not arguments.json:
+            console().print(heading(f"\nwhere {arguments.model} reads it otherwise than the built-in compiler:"))
+            for line in difference_lines(difference):
+                console().print(line)
+            if not difference.equal:
+                holds = {"both": "the stricter of the two holds; --opinion model or --opinion built-in takes one"}
+                console().print(holds.get(arguments.opinion, f"the {arguments.opinion} reading holds"))
+        return product
+
+    return second
 
 
 def recompile(home: Home, *, yes: bool, lists: dict[str, Any] | None = None) -> int:

@@ -199,6 +199,14 @@ def _compiler(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         )
         compile_.add_argument("--setup", metavar="FILE", help="directories, lists and names the text may speak of")
         compile_.add_argument("--annotations", metavar="FILE", help="corrected lines of `ironcurtain annotate --json`")
+        compile_.add_argument(
+            "--model", metavar="PROVIDER:NAME",
+            help="a second opinion, for example anthropic:claude-sonnet-4-5, openai:gpt-5, ollama:llama3",
+        )  # fmt: skip
+        compile_.add_argument(
+            "--opinion", choices=("both", "built-in", "model"), default="both",
+            help="where the two differ: the stricter (default), or one of them",
+        )  # fmt: skip
         compile_.add_argument("--yes", action="store_true", help="without asking")
         compile_.add_argument("--json", action="store_true", help="for machines")
 

@@ -17,21 +17,29 @@ from ironcurtain.compiler.setup import NamedList, known_from
 from ironcurtain.errors import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from ironcurtain.artifacts.home import Home
     from ironcurtain.artifacts.policy import Bundle, Surroundings
+    from ironcurtain.compiler.product import Product
     from ironcurtain.compiler.setup import Known
     from ironcurtain.compiler.stages import Made, Stages
 
+    SecondOpinion = Callable[[Product, Known, Path], Product]
+
 
 def prepare(
-    home: Home, constitution: Path, surroundings: Surroundings, stages: Stages, lists: dict[str, Any] | None = None
+    home: Home,
+    constitution: Path,
+    surroundings: Surroundings,
+    stages: Stages,
+    lists: dict[str, Any] | None = None,
+    second: SecondOpinion | None = None,
 ) -> Made:
     """Compile for the tools that are approved, and verify the result beside the policy in force.
 
-    With `lists`, for these dynamic lists instead of those in force.
+    With `lists`, for these dynamic lists instead of those in force; `second` may change the product once it is made.
     """
     bundle = read_bundle(home.policy)
     text = read_artifact(constitution).decode()
@@ -52,6 +60,8 @@ def prepare(
         product = replace(product, artifacts={**product.artifacts, LISTS: dynamic})
     directory = home.next_policy
     shutil.rmtree(directory, ignore_errors=True)
+    if second is not None:
+        product = second(product, known, directory)
     own = _own_scenarios(home.scenarios) if home.scenarios.exists() else []
     return stages.finish(product, directory, surroundings, own=own)
 

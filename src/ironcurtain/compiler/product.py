@@ -39,6 +39,16 @@ class Product:
             elif name != LISTS:
                 (directory / name).unlink(missing_ok=True)
 
+    def ruled_by(self, rules: list[dict[str, Any]]) -> Product:
+        """The same with other rules, each of which names its sentence."""
+        names: dict[str, list[str]] = {}
+        for rule in rules:
+            names.setdefault(rule.get("principle", ""), []).append(rule["name"])
+        report = [replace(each, rules=tuple(names.get(each.sentence.text, ()))) for each in self.compiled.report]
+        compiled = Compiled(rules, self.compiled.limits, report)
+        policy = {**self.artifacts[POLICY], "rules": rules}
+        return replace(self, compiled=compiled, artifacts={**self.artifacts, POLICY: policy})
+
     def without(self, idle: Mapping[str, Sequence[str]]) -> Product:
         """The same less some rules, each with the rules that decide in its place."""
         rules = [rule for rule in self.compiled.rules if rule["name"] not in idle]

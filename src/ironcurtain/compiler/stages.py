@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from ironcurtain.analysis.diff import Difference
     from ironcurtain.artifacts.policy import Surroundings
     from ironcurtain.artifacts.verify import Verification
+    from ironcurtain.compiler.llm.asking import Model
     from ironcurtain.compiler.setup import Known
 
 _ORDER: Final = re.compile(
@@ -72,6 +74,15 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """A second opinion that the owner asks for, and which of the two is to hold."""
+
+    model: Model
+    opinion: str = "both"
+    """`both` (the stricter), `built-in` or `model`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Stages:
     """Runs the stages, tells of each, and remembers."""
 
@@ -104,6 +115,33 @@ class Stages:
         says = f"{len(compiled.report)} sentences, {len(compiled.rules)} rules"
         self._done("compile", says, began, remembered=found is not None)
         return product_of(text, compiled, servers, known, version)
+
+    def second(
+        self, product: Product, directory: Path, surroundings: Surroundings, known: Known, wanted: Wanted
+    ) -> tuple[Product, Difference]:
+        """A model's reading beside ours: what holds, and how the two differ."""
+        from ironcurtain.compiler.llm.drafting import INSTRUCTIONS, draft, prompt_of  # noqa: PLC0415 - an extra
+        from ironcurtain.compiler.llm.opinions import joined  # noqa: PLC0415
+
+        began = time.monotonic()
+        product.write(directory)
+        bundle = read_bundle(directory)
+        sentences = [each.sentence.text for each in product.compiled.report]
+        annotations = product.artifacts[ANNOTATIONS]
+        inputs = [wanted.model.name, INSTRUCTIONS, prompt_of(sentences, annotations, known)]
+        known_answer = self.cache.find("model", inputs)
+        if known_answer is None:
+            rules, answer = draft(wanted.model, sentences, annotations, known, build(bundle, surroundings))
+            cost = "" if answer.cost is None else f", ${answer.cost:.4f}"
+            found: dict[str, Any] = {"rules": rules, "says": f"{len(rules)} rules, {answer.tokens} tokens{cost}"}
+            self.cache.keep("model", inputs, found)
+        else:
+            found = known_answer
+        opinions = joined(bundle, product.compiled.rules, found["rules"], surroundings)
+        chosen = {"both": opinions.rules, "built-in": product.compiled.rules, "model": found["rules"]}[wanted.opinion]
+        says = f"{wanted.model.name}: {found['says']}"
+        self._done("model", says, began, remembered=known_answer is not None)
+        return product.ruled_by(chosen), opinions.difference
 
     def finish(
         self,

@@ -42,16 +42,36 @@ NO_DRAFTS = {
 }
 
 
+def described(request: dict[str, Any], roles: dict[str, list[str]]) -> dict[str, Any] | None:
+    """An answer to a question about tools: nothing means anything, but for what `roles` says."""
+    if "tools" not in request["tools"][0]["function"]["parameters"]["properties"]:
+        return None
+    prompt = next(json.loads(each["content"]) for each in request["messages"] if each["role"] == "user")
+    return {
+        "tools": [
+            {
+                "tool": tool["tool"],
+                "arguments": [{"name": leaf, "roles": roles.get(leaf, ["none"])} for leaf in tool["arguments"]],
+            }
+            for tool in prompt["tools"]
+        ]
+    }
+
+
 @contextmanager
-def model(*answers: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def model(
+    *answers: Any, roles: dict[str, list[str]] | None = None, drops_annotations: bool = False
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """A server that speaks like OpenAI's and gives these answers, the last one for ever; and what it was asked."""
     asked: list[dict[str, Any]] = []
 
     class Speaks(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            asked.append(request)
-            answer = answers[min(len(asked), len(answers)) - 1]
+            answer = None if drops_annotations else described(request, roles or {})
+            if answer is None:
+                asked.append(request)
+                answer = answers[min(len(asked), len(answers)) - 1]
             if isinstance(answer, int):
                 self.send_error(answer)
                 return
@@ -130,8 +150,8 @@ def test_where_two_readings_differ_the_stricter_holds(desk: Desk) -> None:
     assert desk.decided("read_file", "/home/kim/Letters/a") == "deny", "the built-in compiler is stricter"
     prompt = json.dumps(asked[0]["messages"])
     assert "It may read files in Projects." in prompt
-    (noted,) = (desk.root / "home" / "llm-interactions.jsonl").read_text().splitlines()
-    assert json.loads(noted)["tokens"] == 120
+    noted = [json.loads(line) for line in (desk.root / "home" / "llm-interactions.jsonl").read_text().splitlines()]
+    assert [(each["stage"], each["tokens"]) for each in noted] == [("annotate", 120), ("compile", 120)]
 
 
 def test_what_a_model_does_not_grant_is_not_granted(desk: Desk) -> None:
@@ -171,7 +191,7 @@ def test_a_bad_answer_is_given_back_for_repair(desk: Desk) -> None:
     ids=["prose", "no list", "no outcome", "an extra key", "too many", "a fault", "no key"],
 )
 def test_a_model_that_fails_costs_nothing_but_time(desk: Desk, answer: Any) -> None:
-    with model(answer) as (url, _):
+    with model(answer, drops_annotations=True) as (url, _):
         said, complaint = desk.compile(url, *MODEL)
     assert said["verdict"] == "pass"
     assert "no second opinion" in complaint
@@ -189,3 +209,12 @@ def test_a_model_that_is_not_there(desk: Desk) -> None:
     said, complaint = desk.compile("http://127.0.0.1:9/v1", *MODEL)
     assert said["verdict"] == "pass"
     assert "no second opinion" in complaint
+
+
+def test_a_model_may_add_a_role_and_takes_none_away(desk: Desk) -> None:
+    with model({"rules": [READ, WRITE]}, roles={"content": ["outbound-content"]}) as (url, _):
+        desk.compile(url, *MODEL)
+    annotations = json.loads((desk.root / "policy" / "tool-annotations.json").read_text())
+    (write,) = [tool for tool in annotations["servers"]["files"]["tools"] if tool["toolName"] == "write_file"]
+    assert write["args"]["path"]["roles"] == ["write-path"], "it said none"
+    assert write["args"]["content"]["roles"] == ["outbound-content"]

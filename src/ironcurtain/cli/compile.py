@@ -55,7 +55,9 @@ _SHOWN: Final = 5
 def run(arguments: argparse.Namespace) -> int:
     """Compile the home's constitution, or with --out any constitution for saved catalogues."""
     home = Home(default_home())
-    stages = Stages(Cache(home.cache if home.root.is_dir() else None), _quiet if arguments.json else _tell)
+    there = home.root.is_dir()
+    model = Model(arguments.model, home.root / "llm-interactions.jsonl" if there else None) if arguments.model else None
+    stages = Stages(Cache(home.cache if there else None), _quiet if arguments.json else _tell, model)
     return _at_home(arguments, home, stages) if arguments.out is None else _offline(arguments, stages)
 
 
@@ -108,11 +110,10 @@ def _opinion(arguments: argparse.Namespace, stages: Stages, around: Surroundings
     """Asks the model that was named, if one was; whatever it does, the built-in reading stands."""
 
     def second(product: Product, known: Known, directory: Path) -> Product:
-        if arguments.model is None:
+        if stages.model is None:
             return product
-        log = around.home / "llm-interactions.jsonl" if around.home.is_dir() else None
         try:
-            wanted = Wanted(Model(arguments.model, log), arguments.opinion)
+            wanted = Wanted(stages.model, arguments.opinion)
             product, difference = stages.second(product, directory, around, known, wanted)
         except Unanswered as refusal:
             print(f"no second opinion: {visible(refusal.reason)}; {refusal.help}", file=sys.stderr)

@@ -88,6 +88,8 @@ class Stages:
 
     cache: Cache
     tell: Callable[[Step], None]
+    model: Model | None = None
+    """Asked for a second opinion on what tools mean."""
 
     def annotate(self, server: str, definitions: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """What the tools of a server mean."""
@@ -99,7 +101,40 @@ class Stages:
             self.cache.keep("annotate", inputs, made)
         tools: list[dict[str, Any]] = made["tools"]
         self._done("annotate", f"{server}, {len(tools)} tools", began, remembered=known is not None)
-        return tools
+        return self._described(server, tools) if self.model is not None else tools
+
+    def _described(self, server: str, tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The same with the roles that a model adds; without its answer, as they are."""
+        from ironcurtain.compiler.llm.annotating import INSTRUCTIONS, describe  # noqa: PLC0415 - an extra
+        from ironcurtain.compiler.llm.asking import Unanswered  # noqa: PLC0415
+
+        if self.model is None:
+            return tools
+        began = time.monotonic()
+        inputs = [self.model.name, INSTRUCTIONS, server, tools]
+        made = self.cache.find("described", inputs)
+        remembered = made is not None
+        if made is None:
+            try:
+                more, doubts, tokens = describe(self.model, server, tools)
+            except Unanswered as refusal:
+                self._done(
+                    "annotate", f"{server}: {refusal.reason}; the built-in answer stands", began, remembered=False
+                )
+                return tools
+            made = {"tools": more, "says": f"{tokens} tokens", "doubts": doubts}
+            self.cache.keep("described", inputs, made)
+        says = f"{server}, {self.model.name}: {made['says']}"
+        self._done("annotate", says, began, remembered=remembered)
+        for doubt in made["doubts"]:
+            self._done(
+                "annotate",
+                f"{server}, {doubt}; it stays, unless you say so in annotations.jsonl",
+                began,
+                remembered=True,
+            )
+        described: list[dict[str, Any]] = made["tools"]
+        return described
 
     def compile(self, text: str, servers: Mapping[str, list[dict[str, Any]]], known: Known, version: int) -> Product:
         """What a constitution means for these tools."""

@@ -92,10 +92,10 @@ def _told(
     others = [(name, other) for name in gone for other in idle[name] if owners.get(other) not in (None, each)]
     opposed = _sentences(owners[other] for name, other in others if outcomes[other] != outcomes[name])
     alike = _sentences(owners[other] for name, other in others if outcomes[other] == outcomes[name])
-    if not left and opposed:
+    if not left and alike:
+        notes += [f"what it concerns is decided like this already by: {text}" for text in alike]
+    elif not left:
         notes += [f"contradicts: {text} -- that one holds" for text in opposed]
-    elif not left and alike:
-        notes += [f"says what another sentence says already: {text}" for text in alike]
     return replace(each, rules=left, verdict=each.verdict if left else "covered", notes=tuple(notes))
 
 

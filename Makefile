@@ -70,6 +70,7 @@ verify: test fuzz mutation ## Everything, with the long sweeps
 bench: $(VENV)/.test $(VENV)/.bench $(VENV)/.peers ## Speed and memory, beside peers
 	$(BIN)/python -m benchmarks.run
 	$(BIN)/python -m benchmarks.gateway
+	$(BIN)/python -m benchmarks.compiler
 
 eval: $(VENV)/.test ## How well tools and constitutions are understood
 	$(BIN)/python -m evaluation

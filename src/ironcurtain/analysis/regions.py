@@ -115,9 +115,12 @@ class Region:
         most = wanted if rest is None else rest
         limits = self.space.limits
         found = {(self.summary.emptied(), self.said): _Chosen()}
+        to_place = only
         for choices in sorted(self.columns, key=len):
-            fixed = only is not None and any(choice is only for choice in choices)
-            usable = [only] if fixed and only else [c for c in choices if _within(c.outcomes, most)]
+            if to_place is not None and any(choice is to_place for choice in choices):
+                usable, to_place = [to_place], None
+            else:
+                usable = [choice for choice in choices if _within(choice.outcomes, most)]
             lightest = {(c.part, c.outcomes): c for c in sorted(usable, key=_weight, reverse=True)}
             further: dict[tuple[Summary, Outcomes], _Chosen] = {}
             for (summary, outcomes), chosen in found.items():
@@ -158,10 +161,13 @@ class Judge:
     """What the invariants say of each option; it holds the option, so that no other takes its number."""
     _known: dict[tuple[object, ...], tuple[Verdict, ...]] = field(default_factory=dict)
     """What was said of a claim under the same view of the rest of the call."""
+    _choices: dict[tuple[int, tuple[object, ...]], Choice] = field(default_factory=dict)
+    """Likewise of an option."""
 
     def regions(self, space: ToolSpace) -> Iterator[Region]:
         """One for each summary."""
         self._known.clear()
+        self._choices.clear()
         for summary, shown in space.summaries.items():
             yield self._region(space, summary, shown)
 
@@ -175,26 +181,21 @@ class Judge:
         def ruled(claim: Claim) -> Ruling:
             return Ruling(claim, self._verdicts(tool, claim, scope, sending=sending), scope, sending)
 
-        def ruled_alike(claim: Claim) -> Ruling:
-            watched = space.watched.get(claim.role, 0) if claim.role else 0
+        def chosen(option: Option, part: Summary) -> Choice:
+            watched = self._watched(space, option)
             seen = summary.asked & watched, summary.turned & watched, summary.errors & watched
-            key = (claim.role, str(claim.values[0]), type(claim.values[0]), sending, *seen, *_counted(summary))
+            view = (sending, *seen, *_counted(summary))
+            if (id(option), view) not in self._choices:
+                rulings = tuple(ruled_alike(item, view) for item in _different(option.items))
+                self._choices[id(option), view] = self._choice(tool, option, part, rulings)
+            return self._choices[id(option), view]
+
+        def ruled_alike(item: RoleValue, view: tuple[object, ...]) -> Ruling:
+            claim = Claim(item.role, (item.value,))
+            key = (item.role, str(item.value), type(item.value), view)
             if key not in self._known:
                 self._known[key] = self._verdicts(tool, claim, scope, sending=sending)
             return Ruling(claim, self._known[key], scope, sending)
-
-        def chosen(option: Option, part: Summary) -> Choice:
-            rulings = tuple(ruled_alike(Claim(item.role, (item.value,))) for item in _different(option.items))
-            floor = self._floor(tool, option)
-            outcomes = tuple(
-                max(
-                    Outcome.ALLOW if chain in self.silent else floor,
-                    *(ruling.verdicts[chain].outcome for ruling in rulings),
-                    Outcome.ALLOW,
-                )
-                for chain in range(len(self.books))
-            )
-            return Choice(option, part, rulings, outcomes, floor)
 
         return Region(
             space,
@@ -211,6 +212,25 @@ class Judge:
             tuple(ruled(claim) for claim in claims if claim.role is None or is_carried(claim.role)),
             len(self.books),
         )
+
+    def _watched(self, space: ToolSpace, option: Option) -> int:
+        """The tests on the whole call that matter to an option's claims."""
+        found = 0
+        for item in option.items:
+            found |= space.watched.get(item.role, 0)
+        return found
+
+    def _choice(self, tool: Tool, option: Option, part: Summary, rulings: tuple[Ruling, ...]) -> Choice:
+        floor = self._floor(tool, option)
+        outcomes = tuple(
+            max(
+                Outcome.ALLOW if chain in self.silent else floor,
+                *(ruling.verdicts[chain].outcome for ruling in rulings),
+                Outcome.ALLOW,
+            )
+            for chain in range(len(self.books))
+        )
+        return Choice(option, part, rulings, outcomes, floor)
 
     def _verdicts(self, tool: Tool, claim: Claim, scope: Scope, *, sending: bool) -> tuple[Verdict, ...]:
         return tuple(

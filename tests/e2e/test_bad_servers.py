@@ -57,7 +57,7 @@ class Bad:
         rules = json.loads((policy / "compiled-policy.json").read_text())
         rules["rules"].insert(0, {"name": "bad-may", "if": {"server": ["bad"]}, "then": "allow"})
         (policy / "compiled-policy.json").write_text(json.dumps(rules))
-        self.house.run("policy", "verify", "--derive", str(policy))
+        self.house.run("policy", "verify", str(policy))
 
     def agent(self, era: str = "handshake") -> Agent:
         agent = self.house.agent(era=era)

@@ -142,7 +142,7 @@ def test_a_grant_ends_with_the_policy(house: House, documents: Any) -> None:
     policy = house.home / "policy" / "compiled-policy.json"
     version = house.status()["policy"]["version"]
     policy.write_text(policy.read_text().replace(f'"version": {version}', f'"version": {version + 1}', 1))
-    house.run("policy", "verify", "--derive", str(house.home / "policy"))
+    house.run("policy", "verify", str(house.home / "policy"))
     eventually(lambda: house.status()["policy"]["version"] == version + 1)
     ask(agent, path=str(documents / "b.txt"))
     assert waiting(house)
@@ -459,7 +459,7 @@ def test_a_yes_does_not_outlive_the_policy_it_was_asked_under(house: House) -> N
     nobodys = {"paths": {"roles": ["read-path"], "within": str(private)}}
     policy["rules"].insert(0, {"name": "no-diaries", "if": nobodys, "then": "deny"})
     path.write_text(json.dumps(policy))
-    house.run("policy", "verify", "--derive", str(path.parent))
+    house.run("policy", "verify", str(path.parent))
     eventually(lambda: house.status()["policy"]["version"] == policy["version"])
     house.run("approvals", "approve", question["id"])
     assert code_of(agent.await_(call)["result"]) == "rule_deny"

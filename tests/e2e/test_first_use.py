@@ -231,7 +231,7 @@ def test_what_another_policy_would_have_decided(house: House, tmp_path: Path) ->
     policy["version"] += 1
     (stricter / "compiled-policy.json").write_text(json.dumps(policy))
     (stricter / "test-scenarios.json").unlink()
-    house.run("policy", "verify", "--derive", str(stricter))
+    house.run("policy", "verify", str(stricter))
     found = house.json("audit", "replay", "--policy", str(stricter))
     assert found["counts"] == {"different": 1, "same": 1}
     (changed,) = found["calls"]

@@ -49,12 +49,19 @@ class Product:
         policy = {**self.artifacts[POLICY], "rules": rules}
         return replace(self, compiled=compiled, artifacts={**self.artifacts, POLICY: policy})
 
-    def without(self, idle: Mapping[str, Sequence[str]]) -> Product:
-        """The same less some rules, each with the rules that decide in its place."""
-        rules = [rule for rule in self.compiled.rules if rule["name"] not in idle]
+    def explained(self, idle: Mapping[str, Sequence[str]]) -> Product:
+        """The same with a word on every sentence of which no rule decides anything, and which rules do instead."""
         outcomes = {rule["name"]: rule["then"] for rule in self.compiled.rules}
         owners = {name: each for each in self.compiled.report for name in each.rules}
         report = [_told(each, idle, owners, outcomes) for each in self.compiled.report]
+        return replace(self, compiled=Compiled(self.compiled.rules, self.compiled.limits, report))
+
+    def without(self, idle: Iterable[str]) -> Product:
+        """The same less some rules."""
+        rules = [rule for rule in self.compiled.rules if rule["name"] not in idle]
+        report = [
+            replace(each, rules=tuple(name for name in each.rules if name not in idle)) for each in self.compiled.report
+        ]
         compiled = Compiled(rules, self.compiled.limits, report)
         policy = {**self.artifacts[POLICY], "rules": rules}
         return replace(self, compiled=compiled, artifacts={**self.artifacts, POLICY: policy})
@@ -84,19 +91,18 @@ def _told(
     each: Reported, idle: Mapping[str, Sequence[str]], owners: Mapping[str, Reported], outcomes: Mapping[str, str]
 ) -> Reported:
     """A sentence with what became of its rules: those that another sentence overrules are named with it."""
-    left = tuple(name for name in each.rules if name not in idle)
-    if left == each.rules:
+    if not each.rules or any(name not in idle for name in each.rules):
         return each
     notes = list(each.notes)
     gone = [name for name in each.rules if name in idle]
     others = [(name, other) for name in gone for other in idle[name] if owners.get(other) not in (None, each)]
     opposed = _sentences(owners[other] for name, other in others if outcomes[other] != outcomes[name])
     alike = _sentences(owners[other] for name, other in others if outcomes[other] == outcomes[name])
-    if not left and alike:
+    if alike:
         notes += [f"what it concerns is decided like this already by: {text}" for text in alike]
-    elif not left:
+    else:
         notes += [f"contradicts: {text} -- that one holds" for text in opposed]
-    return replace(each, rules=left, verdict=each.verdict if left else "covered", notes=tuple(notes))
+    return replace(each, verdict="covered", notes=tuple(notes))
 
 
 def _sentences(reported: Iterable[Reported]) -> list[str]:

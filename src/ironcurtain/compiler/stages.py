@@ -268,19 +268,27 @@ QUIET: Final = Stages(Cache(), lambda _: None)
 
 
 def _inputs(directory: Path, surroundings: Surroundings) -> list[object]:
-    """What a policy means, and where it stands."""
-    return [read_bundle(directory).meaning, str(surroundings.home)]
+    """What a policy means, where it stands, and what else decides there."""
+    config = surroundings.config
+    access = read_artifact(config).decode(errors="replace") if config is not None else ""
+    return [read_bundle(directory).meaning, str(surroundings.home), access]
 
 
 def _without_idle_rules(product: Product, statements: list[dict[str, Any]]) -> tuple[Product, list[dict[str, Any]]]:
-    """Without the rules that are proven to decide nothing: nothing changes, and there is less to read."""
+    """Without the permissions that are proven to decide nothing: there is less to read.
+
+    INVARIANT: a prohibition is never left out. Should the proof ever be wrong, less is allowed, and not more.
+    """
     found = next((each for each in statements if each["statement"] == "reachable"), None)
     if found is None or found["proof"] != Proof.VIOLATED.value:
         return product, statements
+    permissions = {rule["name"] for rule in product.compiled.rules if rule["then"] == "allow"}
     idle = {breach["rules"][0]: tuple(breach["rules"][1:]) for breach in found["breaches"]}
-    argument = f"{len(idle)} rules that could never decide were left out"
-    proven = {**found, "proof": Proof.PROVEN.value, "argument": argument, "breaches": []}
-    return product.without(idle), [proven if each is found else each for each in statements]
+    gone = {name: others for name, others in idle.items() if name in permissions}
+    left = [breach for breach in found["breaches"] if breach["rules"][0] not in gone]
+    argument = f"{len(gone)} permissions that could never decide were left out"
+    now = {**found, "argument": argument, "breaches": left, "proof": (Proof.VIOLATED if left else Proof.PROVEN).value}
+    return product.explained(idle).without(gone), [now if each is found else each for each in statements]
 
 
 def _violated(statements: Iterable[Mapping[str, Any]]) -> Iterator[str]:

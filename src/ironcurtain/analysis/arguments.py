@@ -77,9 +77,14 @@ class Arguments:
         types = {name for node in nodes for name in _types(node)} & set(_SCALARS)
         listed = [values for node in nodes if (values := _listed(node)) is not None]
         every = [node for node in nodes if _types(node) != ["null"] and not _is_container(node)]
-        choices = tuple(dict.fromkeys(value for values in listed for value in values if value is not None))
+        found = [value for values in listed for value in values if value is not None]
+        choices = tuple({(type(value), value): value for value in found}.values())
+        mixed = any({"array", "object"} & set(_types(node)) and set(_types(node)) & set(_SCALARS) for node in nodes)
         only = bool(listed) and len(choices) <= MAX_CHOICES and all(_listed(node) is not None for node in every)
-        return Kind(frozenset(types), choices if only else None, leaf in self._many or "[]" in leaf)
+        several = leaf in self._many or "[]" in leaf or any(not _types(node) for node in nodes)
+        several = several or any({"array", "object"} & set(_types(node)) for node in nodes)
+        untyped = any(not _types(node) and not _is_container(node) and _listed(node) is None for node in nodes)
+        return Kind(frozenset() if untyped else frozenset(types), choices if only and not mixed else None, several)
 
     def accepts(self, leaf: str, values: Sequence[Json]) -> bool:
         """Whether the schema of the leaf itself has nothing against these values."""

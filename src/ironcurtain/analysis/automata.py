@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ironcurtain.engine.pattern import Pattern
 
 MAX_STATES: Final = 2_000
-_SURROGATES: Final = 0xD800  # where they begin; no text has any
+_SURROGATES: Final = range(0xD800, 0xE000)  # no text has any
 _PLAIN: Final = "xabcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -_.,"
 
 
@@ -37,10 +37,14 @@ def letters_for(patterns: Iterable[Pattern], without: str) -> list[str]:
     Those a person can read come first, so that the shortest texts look like texts.
     """
     ends = {ord(end) for pattern in patterns for end in pattern.ends()}
-    near = {chr(code) for end in ends for code in (end - 1, end, end + 1) if 0 < code < _SURROGATES}
+    near = {chr(code) for end in ends for code in (end - 1, end, end + 1) if _is_letter(code)}
     either_case = {form for char in near for form in (char, char.swapcase()) if len(form) == 1}
     wanted = {_PLAIN[0], *either_case} - set(without)
     return sorted(wanted, key=lambda letter: (_PLAIN.find(letter) if letter in _PLAIN else len(_PLAIN), letter))
+
+
+def _is_letter(code: int) -> bool:
+    return 0 < code < 0x110000 and code not in _SURROGATES
 
 
 def compiled(sources: Iterable[tuple[str, bool]]) -> list[Pattern]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ironcurtain.analysis.examples import Example
     from ironcurtain.analysis.regions import Choice, Outcomes, Region
     from ironcurtain.artifacts.policy import Loaded
+    from ironcurtain.engine.policy import Policy
     from ironcurtain.model.decision import Outcome
     from ironcurtain.model.policy import Tool
 
@@ -82,7 +83,7 @@ def diff_policies(old: Loaded, new: Loaded, now: float) -> Difference:
     both = (old.policy.book, new.policy.book)
     nothing = RuleBook(())
     work = _Work(new, now)
-    work.compare([after[key] for key in shared], both, old.policy.setup.sandbox)
+    work.compare([after[key] for key in shared], both, old.policy.setup.sandbox, old.policy)
     work.compare(
         [after[key] for key in after if key not in shared], (nothing, new.policy.book), new.policy.setup.sandbox
     )
@@ -104,9 +105,11 @@ class _Work:
     doubts: list[str] = field(default_factory=list)
     regions: int = 0
 
-    def compare(self, tools: Iterable[Tool], books: tuple[RuleBook, RuleBook], sandbox: str) -> None:
+    def compare(
+        self, tools: Iterable[Tool], books: tuple[RuleBook, RuleBook], sandbox: str, before: Policy | None = None
+    ) -> None:
         """Note what changes from one chain of rules to the other."""
-        judge = Judge(self.loaded.policy, books, sandboxes=(sandbox, self.loaded.policy.setup.sandbox))
+        judge = Judge(self.loaded.policy, books, sandboxes=(sandbox, self.loaded.policy.setup.sandbox), before=before)
         same_rules = books[0].rules == books[1].rules and sandbox == self.loaded.policy.setup.sandbox
         spaces = Spaces(self.loaded, (books[0].rules, books[1].rules), mixing=2, places=frozenset({sandbox}))
         for tool in () if same_rules else tools:

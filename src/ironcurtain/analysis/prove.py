@@ -15,6 +15,7 @@ from ironcurtain.analysis.examples import example_of
 from ironcurtain.analysis.regions import Judge
 from ironcurtain.analysis.space import Spaces
 from ironcurtain.engine.chain import RuleBook
+from ironcurtain.engine.conditions import roles_of, tests_of
 from ironcurtain.engine.invariants import check_invariants
 from ironcurtain.engine.protected import CLIENT_CONFIGURATIONS
 from ironcurtain.errors import Refusal
@@ -135,7 +136,7 @@ class Prover:
         """Everything that is asked of every policy."""
         policy = self.loaded.policy
         judge = Judge(policy, (policy.book,))
-        spaces = Spaces(self.loaded, (policy.book.rules,))
+        spaces = Spaces(self.loaded, (policy.book.rules,), mixing=2 if any(map(_asks_twice, policy.book.rules)) else 1)
         for tool in policy.tools.values():
             space = spaces.of(tool)
             self._doubts += [f"{tool.server}/{tool.name}: {doubt}" for doubt in space.doubts]
@@ -347,6 +348,13 @@ def never(loaded: Loaded, forbidden: tuple[Rule, ...], says: str, now: float, *,
     if open_ or doubts:
         return Statement("question", says, Proof.OPEN, "; ".join([*open_, *doubts][:3]))
     return Statement("question", says, Proof.PROVEN, f"no call of {len(policy.tools)} tools, {regions} regions")
+
+
+def _asks_twice(rule: Rule) -> bool:
+    """Whether a rule may need two values of one role, each for a condition of its own."""
+    spoken = [role for test in tests_of(rule.conditions) for role in roles_of(test)]
+    leaves = [test.leaf for test in rule.conditions.values if test.leaf is not None]
+    return len(spoken) > len(set(spoken)) or bool(leaves and spoken)
 
 
 def _forbidden(space: ToolSpace, judge: Judge, *, asking_counts: bool) -> Iterator[tuple[Region, tuple[Choice, ...]]]:

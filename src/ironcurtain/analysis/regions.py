@@ -121,7 +121,9 @@ class Region:
                 usable, to_place = [to_place], None
             else:
                 usable = [choice for choice in choices if _within(choice.outcomes, most)]
-            lightest = {(c.part, c.outcomes): c for c in sorted(usable, key=_weight, reverse=True)}
+            lightest: dict[tuple[Summary, Outcomes], Choice] = {}
+            for choice in sorted(usable, key=_weight):
+                lightest.setdefault((choice.part, choice.outcomes), choice)
             further: dict[tuple[Summary, Outcomes], _Chosen] = {}
             for (summary, outcomes), chosen in found.items():
                 for choice in lightest.values():
@@ -157,7 +159,9 @@ class Judge:
     """The chains that allow what none of their rules speaks of: they ask a question, and are no policy."""
     sandboxes: tuple[str, ...] = ()
     """For each chain, where it is not the policy's own."""
-    _floors: dict[int, tuple[Option, Outcome]] = field(default_factory=dict)
+    before: Policy | None = None
+    """The policy of the first chain, where that is another: the hosts it names are its own."""
+    _floors: dict[int, tuple[Option, tuple[Outcome, Outcome]]] = field(default_factory=dict)
     """What the invariants say of each option; it holds the option, so that no other takes its number."""
     _known: dict[tuple[object, ...], tuple[Verdict, ...]] = field(default_factory=dict)
     """What was said of a claim under the same view of the rest of the call."""
@@ -221,10 +225,10 @@ class Judge:
         return found
 
     def _choice(self, tool: Tool, option: Option, part: Summary, rulings: tuple[Ruling, ...]) -> Choice:
-        floor = self._floor(tool, option)
+        first, floor = self._floor(tool, option)
         outcomes = tuple(
             max(
-                Outcome.ALLOW if chain in self.silent else floor,
+                Outcome.ALLOW if chain in self.silent else first if chain == 0 else floor,
                 *(ruling.verdicts[chain].outcome for ruling in rulings),
                 Outcome.ALLOW,
             )
@@ -245,12 +249,15 @@ class Judge:
         verdict = decide_claim(candidates, claim, scope, sandbox, sending=sending)
         return _SILENCE if number in self.silent and verdict.rule is None else verdict
 
-    def _floor(self, tool: Tool, option: Option) -> Outcome:
-        """What the invariants say of an option, whatever the rules do."""
+    def _floor(self, tool: Tool, option: Option) -> tuple[Outcome, Outcome]:
+        """What the invariants say of an option, whatever the rules do: for the first chain, and for the others."""
         if id(option) not in self._floors:
-            objections = check_invariants(_call(tool, [option]), self.policy)
-            floor = max((verdict.outcome for verdict in objections), default=Outcome.ALLOW)
-            self._floors[id(option)] = (option, floor)
+            call = _call(tool, [option])
+            first, then = (
+                max((verdict.outcome for verdict in check_invariants(call, policy)), default=Outcome.ALLOW)
+                for policy in (self.before or self.policy, self.policy)
+            )
+            self._floors[id(option)] = (option, (first, then))
         return self._floors[id(option)][1]
 
     def holding(self, names: Collection[str] | None, book: RuleBook, tool: Tool, ruling: Ruling) -> list[Rule]:

@@ -7,10 +7,12 @@ a cell apart, so one value of each is enough. A cell says in words what it holds
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.analysis.texts import endings_for, texts_for
+from ironcurtain.analysis.texts import clean_endings, texts_for
 from ironcurtain.model.policy import DomainTest, ListTest, PathTest, ValueTest
 from ironcurtain.model.roles import COMMAND, Category, category
 
@@ -23,11 +25,13 @@ if TYPE_CHECKING:
     from ironcurtain.model.resolved import Scalar
     from ironcurtain.model.roles import Role
 
+_NAMES: Final = ("something", "something-else", "ironcurtain-looks-here", "ironcurtain-looks-here-too")
 _NO_NAMES: Final = (".", "..")
 _NOT_IN_NAMES: Final = "".join(map(chr, range(33))) + "/\\*?[]{}()!@+$`~:\"'<>|;&\x7f"
 _NOT_IN_PARTIES: Final = "".join(map(chr, range(32))) + '\x7f,;:"<>()[]\\%!='
 _ELSEWHERE: Final = "elsewhere.example"
 _SHOWN: Final = 3
+_ADDRESS: Final = re.compile(r"[a-z0-9._+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 _LONGEST_PATH: Final = 4_096
 _LONGEST_PARTY: Final = 1_000
 """What is longer is refused or unreadable: a limit beyond says nothing."""
@@ -41,6 +45,8 @@ class Sample:
     says: str
     place: str = ""
     """The directory that it lies in, if it stands for what is inside."""
+    others: tuple[Json, ...] = ()
+    """Others of the same cell, should this one not be what it seems on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +86,26 @@ class Landmarks:
     def _add_values(self, test: ValueTest, *, allowing: bool) -> None:
         for member in test.equals or ():
             self.members.setdefault(member, set()).add(id(test))
-        self.numbers |= {float(bound) for bound in (test.minimum, test.maximum) if bound is not None}
+        self.numbers |= {bound for bound in (test.minimum, test.maximum) if bound is not None}
         if test.max_length is not None:
             self.lengths.add(test.max_length)
         if test.pattern is not None:
             self.patterns[test.pattern, not allowing] = None
 
     def texts(self) -> dict[str, frozenset[int]]:
-        """The texts that are named, one for each set of tests that name it."""
-        kinds: dict[tuple[frozenset[int], str], str] = {}
+        """The texts that are named. Of addresses that the same tests name one is enough, if nothing else sees them."""
+        found: dict[str, frozenset[int]] = {}
+        seen: set[frozenset[int]] = set()
+        plain = not (self.patterns or self.lengths or self.hosts or self.suffixes or self.directories)
         for (kind, value), tests in sorted(self.members.items(), key=lambda item: str(item[0][1])):
-            if kind is str and isinstance(value, str):
-                told_apart = value if self.patterns or self.lengths else _host_in(value, self.hosts, self.suffixes)
-                kinds.setdefault((frozenset(tests), told_apart), value)
-        return {value: tests for (tests, _), value in kinds.items()}
+            if kind is not str or not isinstance(value, str):
+                continue
+            if plain and _ADDRESS.fullmatch(value):
+                if frozenset(tests) in seen:
+                    continue
+                seen.add(frozenset(tests))
+            found[value] = frozenset(tests)
+        return found
 
 
 def samples_for(roles: Collection[Role], kind: Kind, landmarks: Landmarks) -> Samples:
@@ -139,11 +151,13 @@ def _paths(landmarks: Landmarks) -> Samples:
         taken = {other[len(inside) :].partition("/")[0] for other in (*children[place], *named) if other != place}
         says = _inside(place, children[place])
         if landmarks.patterns:
-            endings = endings_for(landmarks.patterns, inside, {*taken, *_NO_NAMES}, _NOT_IN_NAMES)
+            endings = clean_endings(landmarks.patterns, inside, {*taken, *_NO_NAMES}, _NOT_IN_NAMES)
             complete = complete and endings.complete
             cells += [Sample(inside + name, f"{says}, named like {name}", place) for name in endings.found]
         else:
-            cells.append(Sample(inside + _fresh("something", taken), says, place))
+            names = (_fresh(name, taken) for name in _NAMES)
+            cells.append(Sample(inside + next(names), says, place, tuple(inside + name for name in names)))
+    cells += [Sample(place, f"{place} itself") for place in places if place != "/" and place not in named]
     return Samples(tuple(cells), complete)
 
 
@@ -174,11 +188,12 @@ def _some(names: Iterable[str], word: str) -> str:
 def _urls(landmarks: Landmarks) -> Iterator[Sample]:
     for text in landmarks.texts():
         yield Sample(text, text)
+    page = _fresh("something", {text.rpartition("/")[2] for text in landmarks.texts()})
     for host in sorted(landmarks.hosts):
-        yield Sample(f"https://{host}/something", f"a page of {host}")
+        yield Sample(f"https://{host}/{page}", f"a page of {host}")
     for suffix in sorted(landmarks.suffixes):
-        yield Sample(f"https://{_label(suffix, landmarks)}.{suffix}/something", f"a page below {suffix}")
-    yield Sample(f"https://{_ELSEWHERE}/something", "a page of any other host")
+        yield Sample(f"https://{_label(suffix, landmarks)}.{suffix}/{page}", f"a page below {suffix}")
+    yield Sample(f"https://{_elsewhere(landmarks)}/{page}", "a page of any other host")
 
 
 def _parties(landmarks: Landmarks) -> Iterator[Sample]:
@@ -187,8 +202,10 @@ def _parties(landmarks: Landmarks) -> Iterator[Sample]:
     for host in sorted(landmarks.hosts):
         yield Sample(f"{_someone(host, landmarks)}@{host}", f"anybody else at {host}")
     for suffix in sorted(landmarks.suffixes):
-        yield Sample(f"someone@{_label(suffix, landmarks)}.{suffix}", f"anybody else below {suffix}")
-    yield Sample(f"someone@{_ELSEWHERE}", "anybody else with an address")
+        below = f"{_label(suffix, landmarks)}.{suffix}"
+        yield Sample(f"{_someone(below, landmarks)}@{below}", f"anybody else below {suffix}")
+    other = _elsewhere(landmarks)
+    yield Sample(f"{_someone(other, landmarks)}@{other}", "anybody else with an address")
     yield Sample(_fresh("somebody", landmarks.texts()), "anybody else by name")
     yield Sample('"', "a list of people that cannot be read")
 
@@ -198,7 +215,11 @@ def _places(landmarks: Landmarks) -> Iterator[Sample]:
         yield Sample(f"git@{host}:some/place", f"a place at {host}")
         yield Sample(f"https://{host}/some/place", f"a place at {host}, as a URL")
     for suffix in sorted(landmarks.suffixes):
-        yield Sample(f"git@{_label(suffix, landmarks)}.{suffix}:some/place", f"a place below {suffix}")
+        below = f"{_label(suffix, landmarks)}.{suffix}"
+        yield Sample(f"git@{below}:some/place", f"a place below {suffix}")
+        yield Sample(f"https://{below}/some/place", f"a place below {suffix}, as a URL")
+    yield Sample(f"git@{_elsewhere(landmarks)}:some/place", "a place at any other host")
+    yield Sample(f"https://{_elsewhere(landmarks)}/some/place", "a place at any other host, as a URL")
 
 
 def _asked_of_text(landmarks: Landmarks, cells: Iterator[Sample]) -> Samples:
@@ -211,7 +232,7 @@ def _asked_of_parties(landmarks: Landmarks) -> Samples:
     cells = [*_parties(landmarks)]
     complete = all(limit >= _LONGEST_PARTY for limit in landmarks.lengths)
     if landmarks.patterns:
-        found = endings_for(landmarks.patterns, "", landmarks.texts(), _NOT_IN_PARTIES)
+        found = clean_endings(landmarks.patterns, "", landmarks.texts(), _NOT_IN_PARTIES)
         cells += [Sample(text, f"somebody like {text}") for text in found.found]
         complete = complete and found.complete and not (landmarks.hosts or landmarks.suffixes)
     return Samples(tuple(cells), complete)
@@ -237,29 +258,37 @@ def _like(text: str, landmarks: Landmarks) -> str:
 def _plain_values(kind: Kind, landmarks: Landmarks) -> list[Sample]:
     """Numbers and flags."""
     cells: list[Sample] = []
-    if kind.takes("integer") and ("string" not in kind.types or landmarks.numbers):
-        named = {value for of, value in landmarks.members if of in (int, float)}
-        bounds = {*landmarks.numbers, *(float(value) for value in named if isinstance(value, (int, float)))}
-        steps = {value for bound in bounds for value in (bound - 1, bound, bound + 1)} or {1.0}
-        if "integer" not in kind.types:
+    if kind.takes("integer") and (
+        "string" not in kind.types or kind.types & {"integer", "number"} or landmarks.numbers
+    ):
+        named = {value for of, value in landmarks.members if of in (int, float) and isinstance(value, (int, float))}
+        bounds: list[float] = sorted({*map(_number, landmarks.numbers), *named})
+        steps: set[float] = {value for bound in bounds for value in (bound - 1, bound, bound + 1)} or {1}
+        if "integer" not in kind.types or "number" in kind.types:
+            steps |= {(low + high) / 2 for low, high in pairwise(bounds)}
             steps |= {bound + 0.5 for bound in bounds} | {bound - 0.5 for bound in bounds}
-        cells += [Sample(_number(value), f"a number like {_number(value)}") for value in sorted(steps)]
-    if kind.takes("boolean") and ("string" not in kind.types):
+        cells += [Sample(value, f"a number like {value}") for value in sorted(steps)]
+    if kind.takes("boolean") and ("string" not in kind.types or "boolean" in kind.types):
         cells += [Sample(True, "true"), Sample(False, "false")]  # noqa: FBT003 - the values themselves
     return cells
 
 
 def _number(value: float) -> int | float:
-    return int(value) if value.is_integer() else value
-
-
-def _host_in(text: str, hosts: set[str], suffixes: set[str]) -> str:
-    """What tests on hosts can see of a text."""
-    return text if hosts or suffixes else ""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _someone(host: str, landmarks: Landmarks) -> str:
     return _fresh("someone", {text.partition("@")[0] for text in landmarks.texts() if text.endswith("@" + host)})
+
+
+def _elsewhere(landmarks: Landmarks) -> str:
+    """A host that no test speaks of."""
+    named = {name.partition(".")[0] for name in landmarks.hosts | landmarks.suffixes}
+    return (
+        f"{_fresh('elsewhere', named)}.{_ELSEWHERE.partition('.')[2]}"
+        if "example" not in landmarks.suffixes
+        else (f"{_fresh('elsewhere', named)}.invalid")
+    )
 
 
 def _label(suffix: str, landmarks: Landmarks) -> str:

@@ -19,9 +19,9 @@ from ironcurtain.engine.conditions import ConditionError, Scope, conditions_hold
 from ironcurtain.errors import Refusal
 from ironcurtain.model.call import ToolCall
 from ironcurtain.model.decision import Claim, Outcome
-from ironcurtain.model.policy import ValueTest, leaves_of
-from ironcurtain.model.resolved import Opaque, Unknown
-from ironcurtain.model.roles import NONE, Category, Role, category, is_carried, sends
+from ironcurtain.model.policy import ListTest, PathTest, ValueTest, leaves_of
+from ironcurtain.model.resolved import CanonicalPath, Opaque, Unknown
+from ironcurtain.model.roles import COMMAND, NONE, Category, Role, category, is_carried, sends
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -171,7 +171,9 @@ class Spaces:
     _resolved: dict[Key, Option | None] = field(default_factory=dict)
 
     def of(self, tool: Tool) -> ToolSpace:
-        """The space of one tool."""
+        """The space of one tool; of one that can never be called, an empty one."""
+        if isinstance(self.loaded.schemas[tool.server, tool.name], str) or tool.drifted:
+            return ToolSpace(tool, Arguments({}), (), {}, (), {}, ())
         work = _Work.of(tool, tuple(rule for chain in self.chains for rule in chain if concerns(rule, tool)))
         columns: list[Column] = []
         doubts: list[str] = []
@@ -185,6 +187,10 @@ class Spaces:
             columns.append(work.column(leaf, options))
         repeated = [copy for column in columns for copy in _copies(column, self.mixing)]
         summaries, all_seen = _summaries(repeated, work.nothing, work.limits)
+        if self.mixing > 1 and any("[]" in name for name in work.steering):
+            doubts.append("each element of a list selects what it means, and they are not looked at together")
+        if self.mixing > 1 and sum(COMMAND in roles_of(test) for _, test in work.tests) > 1 and COMMAND in tool.roles:
+            doubts.append("commands can be put together in more ways than we look at")
         if any(limit > MOST for each in work.limits for limit in each):
             doubts.append(f"a limit of more than {MOST} values")
         if not all_seen:
@@ -214,13 +220,31 @@ class Spaces:
         elif not leaf.required:
             values.insert(0, ((), LEFT_OUT))
         values.append((_EMPTY, "empty"))
-        options = [
-            replace(option, place=places.get(chosen, ""), refused=not work.arguments.accepts(leaf.leaf, chosen))
-            for siblings in work.ways(leaf)
-            for chosen, says in values
-            if (option := self._option(work.tool, leaf, chosen, says, siblings)) is not None
-        ]
-        return options, found.complete
+        alternatives: dict[tuple[Json, ...], tuple[Json, ...]] = {(s.value,): s.others for s in found.cells}
+        named = work.named_by(tests)
+        options: list[Option] = []
+        complete = found.complete
+        for siblings in work.ways(leaf):
+            for chosen, says in values:
+                option = self._standing(
+                    work.tool, leaf, [chosen, *((o,) for o in alternatives.get(chosen, ()))], says, siblings
+                )
+                if option is not None:
+                    refused = not work.arguments.accepts(leaf.leaf, option.chosen)
+                    options.append(replace(option, place=places.get(chosen, ""), refused=refused))
+                elif chosen in alternatives and chosen not in named:
+                    complete = False  # other values of its cell may pass
+        return options, complete
+
+    def _standing(
+        self, tool: Tool, leaf: Shape, candidates: list[tuple[Json, ...]], says: str, siblings: Mapping[str, Json]
+    ) -> Option | None:
+        """The first of some values of one cell that is taken, and is what it seems to be."""
+        for chosen in candidates:
+            option = self._option(tool, leaf, chosen, says, siblings)
+            if option is not None and _is_itself(option):
+                return option
+        return None
 
     def _default(self, tool: Tool, leaf: str) -> str | int | float | None:
         schema = self.loaded.schemas[tool.server, tool.name]
@@ -261,6 +285,8 @@ class _Work:
     """A test on each role or argument that is counted."""
     limits: tuple[tuple[int, ...], ...]
     selectors: Mapping[str, tuple[Json, ...]]
+    selecting: Mapping[str, frozenset[tuple[type, Json]]]
+    """The values of each that modes name."""
 
     @classmethod
     def of(cls, tool: Tool, rules: tuple[Rule, ...]) -> _Work:
@@ -287,6 +313,7 @@ class _Work:
             tuple(counting.values()),
             tuple(tuple(sorted(each)) for each in limits.values()),
             _selectors(leaves, arguments),
+            _selecting(leaves),
         )
 
     @property
@@ -298,6 +325,10 @@ class _Work:
         """The summary of no arguments at all."""
         return Summary(counts=(0,) * len(self.counting), uncertain=(False,) * len(self.counting))
 
+    def _selects(self, name: str, value: Json) -> str:
+        """Which modes an argument selects: all values that no mode names do the same, left out or not."""
+        return repr(value) if (type(value), value) in self.selecting.get(name, ()) else "another"
+
     def watched(self) -> dict[Role, int]:
         """For each role, the tests on the whole call that matter to its claims."""
         numbers = {(test, rule.then is Outcome.ALLOW): number for number, (rule, test) in enumerate(self.whole)}
@@ -307,6 +338,17 @@ class _Work:
             for role in self.tool.roles if number is not None else ():
                 if role not in roles_of(test) and may_apply(rule, self.tool, role):
                     found[role] |= 1 << (number or 0)
+        return found
+
+    @staticmethod
+    def named_by(tests: Iterable[tuple[Rule, Test]]) -> set[tuple[Json, ...]]:
+        """The values that rules name themselves: one that is refused can never be sent."""
+        found: set[tuple[Json, ...]] = set()
+        for _, test in tests:
+            members = test.members if isinstance(test, ListTest) else getattr(test, "equals", None) or ()
+            found |= {(value,) for _, value in members}
+            if isinstance(test, PathTest):
+                found.add((test.within,))
         return found
 
     def several(self, leaf: Shape) -> bool:
@@ -333,9 +375,9 @@ class _Work:
         present = {str(role) for role in by_role if is_carried(role)}
         present |= {"anything"} if by_role else set()
         present |= {"sending"} if any(sends(role) for role in by_role) else set()
-        selected = set(option.siblings)
+        selected = {(name, self._selects(name, value)) for name, value in option.siblings}
         if option.leaf in self.selectors:
-            selected.add((option.leaf, option.chosen[0] if option.chosen else None))
+            selected.add((option.leaf, self._selects(option.leaf, option.chosen[0] if option.chosen else None)))
         counted = [scope.all_of(test) for test in self.counting]
         asked = turned = errors = 0
         for number, (rule, test) in enumerate(self.whole):
@@ -347,7 +389,7 @@ class _Work:
                 except ConditionError:
                     errors |= 1 << number
         return Summary(
-            frozenset((name, repr(value)) for name, value in selected),
+            frozenset(selected),
             frozenset(present),
             asked,
             turned,
@@ -355,6 +397,15 @@ class _Work:
             tuple(len(values) for values in counted),
             tuple(any(isinstance(value, (Unknown, Opaque)) for value in values) for values in counted),
         )
+
+
+def _is_itself(option: Option) -> bool:
+    """Whether the values are the ones that were chosen: no link leads elsewhere, nothing was trimmed."""
+    if any(isinstance(item.value, CanonicalPath) and item.value.shared for item in option.items):
+        return False
+    wanted = {str(value) for value in option.chosen}
+    texts = [str(value) for value in option.shown if not isinstance(value, (Unknown, Opaque))]
+    return all(text in wanted for text in texts)
 
 
 def concerns(rule: Rule, tool: Tool) -> bool:
@@ -399,7 +450,7 @@ def consistent(summary: Summary) -> bool:
 def _copies(column: Column, mixing: int) -> Iterator[Column]:
     """The column, and again for each further value that it may hold."""
     yield column
-    if column.several and len(column.groups) > 1:
+    if column.several and column.groups:
         held = tuple(group for group in column.groups if group.options[0].chosen)
         nothing = Option(column.leaf, "", ())
         for _ in range(1, mixing):
@@ -462,19 +513,29 @@ def _counts(tests: Iterable[tuple[Rule, Test]]) -> list[int]:
     return sorted({count for limit in limits for count in (limit - 1, limit) if 1 < count <= MOST})
 
 
-def _selectors(leaves: Sequence[Shape], arguments: Arguments) -> dict[str, tuple[Json, ...]]:
-    """The arguments that select modes, with their values: those that are named, another, and none."""
-    named: dict[str, list[Json]] = {}
+def _selecting(leaves: Sequence[Shape]) -> dict[str, frozenset[tuple[type, Json]]]:
+    """The arguments that select modes, with the values that modes name."""
+    named: dict[str, set[tuple[type, Json]]] = {}
     for leaf in leaves:
         for mode in leaf.modes:
             for name, values in mode.when:
-                named.setdefault(_beside(leaf.leaf, name), []).extend(value for _, value in sorted(values, key=str))
+                named.setdefault(_beside(leaf.leaf, name), set()).update(values)
+    return {name: frozenset(values) for name, values in named.items()}
+
+
+def _selectors(leaves: Sequence[Shape], arguments: Arguments) -> dict[str, tuple[Json, ...]]:
+    """The arguments that select modes, with a value for each: those that are named, and another."""
+    named = _selecting(leaves)
     found = {}
     for leaf in leaves:
         if leaf.leaf in named:
             listed = arguments.kind(leaf.leaf).choices
-            known = listed if listed is not None else (*named[leaf.leaf], "something-else")
-            found[leaf.leaf] = tuple(dict.fromkeys((*known, *(() if leaf.required else (None,)))))
+            values = [value for _, value in sorted(named[leaf.leaf], key=str)]
+            if listed is None:
+                values.append("something-else")
+            else:
+                values += [each for each in listed if (type(each), each) not in named[leaf.leaf]][:1]
+            found[leaf.leaf] = (*values, *(() if leaf.required else (None,)))
     return found
 
 

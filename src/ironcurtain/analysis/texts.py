@@ -26,6 +26,8 @@ class Texts:
 
     found: tuple[str, ...]
     complete: bool
+    answers: frozenset[tuple[bool, ...]] = frozenset()
+    """The combinations of answers that the patterns give."""
 
 
 def texts_for(
@@ -34,15 +36,21 @@ def texts_for(
     """Texts for patterns (each with whether its dot spans lines) and limits of length, none of them in `besides`."""
     long = [length for length in lengths if length > _SHORT]
     beyond = [MAX_TEXT] if patterns else []
-    lengthy = ["x" * count for limit in {*long, *beyond} for count in (limit, limit + 1)]
+    lengthy = [_of_length(count, besides) for limit in {*long, *beyond} for count in (limit, limit + 1)]
     short = sorted(length for length in lengths if length <= _SHORT)
     if not patterns:
-        found = [usual, *("x" * count for limit in short for count in (limit, limit + 1) if count)]
+        found = [usual, *(_of_length(count, besides) for limit in short for count in (limit, limit + 1) if count)]
         return Texts(tuple(dict.fromkeys([*found, *lengthy])), complete=True)
     texts = endings_for(patterns, "", besides, "", short)
     # Between the short and the long limits the patterns were not asked again: only limits beyond every text are exact.
     exact = texts.complete and all(length >= MAX_TEXT for length in long)
     return Texts(tuple(dict.fromkeys([*texts.found, *lengthy])), exact)
+
+
+def _of_length(count: int, besides: Collection[str]) -> str:
+    """A text of so many letters that is none of the others."""
+    letters = (chr(code) * count for code in range(ord("a"), ord("z") + 1))
+    return next((text for text in ("x" * count, *letters) if text not in besides), "x" * count)
 
 
 def endings_for(
@@ -65,7 +73,7 @@ def endings_for(
     start = (0, "", (0,) * len(tables))
     seen: set[tuple[int, str, tuple[int, ...]]] = set()  # not the start: nothing is no text
     pending = deque([("", start)])
-    found: dict[tuple[object, ...], str] = {}
+    found: dict[tuple[tuple[bool, ...], tuple[bool, ...]], str] = {}
     while pending:
         text, (length, _, states) = pending.popleft()
         if text.strip() and text not in besides:
@@ -80,4 +88,10 @@ def endings_for(
                     return Texts(tuple(found.values()), complete=False)
                 seen.add(place)
                 pending.append((longer, place))
-    return Texts(tuple(found.values()), complete=True)
+    return Texts(tuple(found.values()), complete=True, answers=frozenset(accepted for accepted, _ in found))
+
+
+def clean_endings(sources: Collection[tuple[str, bool]], after: str, besides: Collection[str], without: str) -> Texts:
+    """The same with some letters only; complete if the others bring no other answers."""
+    clean, whole = endings_for(sources, after, besides, without), endings_for(sources, after, besides, "")
+    return Texts(clean.found, clean.complete and whole.complete and clean.answers == whole.answers, clean.answers)

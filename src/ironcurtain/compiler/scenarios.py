@@ -84,7 +84,7 @@ def _possible(scenario: dict[str, Any] | None, loaded: Loaded) -> Iterator[dict[
         return
     request = scenario["request"]
     call = ToolCall(request["serverName"], request["toolName"], request["arguments"])
-    if decide_call(call, loaded, 0.0).decision.stage not in (Stage.VALIDATE, Stage.RESOLVE, Stage.INVARIANTS):
+    if decide_call(call, loaded, 0.0).decision.stage in (Stage.TASK, Stage.RULES):
         yield scenario
 
 

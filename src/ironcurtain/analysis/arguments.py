@@ -49,6 +49,8 @@ class Kind:
     """The only values there are, where the schema lists them."""
     many: bool = False
     """Several values may stand there."""
+    nullable: bool = False
+    """`null` may stand there."""
 
     def takes(self, kind: str) -> bool:
         """Whether a value of this JSON type may stand there."""
@@ -83,8 +85,11 @@ class Arguments:
         only = bool(listed) and len(choices) <= MAX_CHOICES and all(_listed(node) is not None for node in every)
         several = leaf in self._many or "[]" in leaf or any(not _types(node) for node in nodes)
         several = several or any({"array", "object"} & set(_types(node)) for node in nodes)
+        nullable = any("null" in _types(node) or None in (_listed(node) or ()) for node in self._kinds.get(leaf, ()))
         untyped = any(not _types(node) and not _is_container(node) and _listed(node) is None for node in nodes)
-        return Kind(frozenset() if untyped else frozenset(types), choices if only and not mixed else None, several)
+        return Kind(
+            frozenset() if untyped else frozenset(types), choices if only and not mixed else None, several, nullable
+        )
 
     def accepts(self, leaf: str, values: Sequence[Json]) -> bool:
         """Whether the schema of the leaf itself has nothing against these values."""

@@ -264,6 +264,7 @@ class Prover:
         return self._stated(
             "prohibitions", "No prohibition is shadowed by a permission.", breaches,
             "every prohibition decides a call, or a stricter or earlier prohibition does",
+            by_absence=True,
         )  # fmt: skip
 
     def _keep_refused(self, region: Region) -> None:
@@ -301,7 +302,9 @@ class Prover:
                 f"{', '.join(deciders[:3])} decide everything that it speaks of" if deciders else "it speaks of nothing"
             )
             breaches.append(Breach(f"{rule.name} never decides anything: {why}", (rule.name, *deciders)))
-        return self._stated("reachable", "Every rule can come into play.", breaches, "each decides a call")
+        return self._stated(
+            "reachable", "Every rule can come into play.", breaches, "each decides a call", by_absence=True
+        )
 
     def _find_silent(self, judge: Judge, book: RuleBook) -> None:
         """The rules that never decide, with those that decide in their place."""
@@ -313,9 +316,12 @@ class Prover:
                 place = self._instead[rule.name]
                 place.setdefault(verdict.rule or "containment", (verdict.outcome, region, choice))
 
-    def _stated(self, name: str, says: str, breaches: list[Breach], argument: str) -> Statement:
+    def _stated(
+        self, name: str, says: str, breaches: list[Breach], argument: str, *, by_absence: bool = False
+    ) -> Statement:
+        """`by_absence`: a breach is that nothing was found, which says little where not everything was seen."""
         missing = [*self._open.get(name, ()), *self._doubts]
-        if breaches:
+        if breaches and not (by_absence and missing):
             return Statement(name, says, Proof.VIOLATED, argument, tuple(breaches))
         if missing:
             return Statement(name, says, Proof.OPEN, "; ".join(missing[:3]))

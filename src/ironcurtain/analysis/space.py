@@ -187,6 +187,11 @@ class Spaces:
             columns.append(work.column(leaf, options))
         repeated = [copy for column in columns for copy in _copies(column, self.mixing)]
         summaries, all_seen = _summaries(repeated, work.nothing, work.limits)
+        if any(
+            leaf.leaf in work.steering and leaf.required and work.arguments.kind(leaf.leaf).nullable
+            for leaf in work.leaves
+        ):
+            doubts.append("an argument that selects what others mean may be null")
         if self.mixing > 1 and any("[]" in name for name in work.steering):
             doubts.append("each element of a list selects what it means, and they are not looked at together")
         if self.mixing > 1 and sum(COMMAND in roles_of(test) for _, test in work.tests) > 1 and COMMAND in tool.roles:

@@ -137,7 +137,7 @@ def require_verified(bundle: Bundle) -> None:
     stamp = item.entries().get("verification")
     if stamp is None:
         item.fail("it has not been verified", again, "policy_unverified")
-    members = stamp.members(("verdict", "digest"), ("scenarios", "at"))
+    members = stamp.members(("verdict", "digest"), ("scenarios", "at", "objections", "constitutionHash"))
     if "scenarios" in members:
         members["scenarios"].count()
     if "at" in members:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ironcurtain.model.call import Json
     from ironcurtain.model.policy import Shape, Tool
 
+_AS_IT_STANDS: Final = "it failed before, exactly as it stands; change it first"
 _UNKNOWN: Final = ToolCall("no-such-server", "no_such_tool", {})
 
 
@@ -65,8 +66,7 @@ class Verification:
 def verify_directory(directory: Path, surroundings: Surroundings, objections: tuple[str, ...] = ()) -> Verification:
     """Verify the policy of a directory and write the verdict into it."""
     bundle, count = pinned(read_bundle(directory))
-    if _failed_before(bundle):
-        objections = (*objections, "it failed before, exactly as it stands; change it first")
+    objections = (*objections, *(each for each in _held_against(bundle) if each not in objections))
     verification = Verification(run_scenarios(build(bundle, surroundings), surroundings.now), count, objections)
     stamped = stamp(bundle, verification, surroundings.now)
     if count:
@@ -75,11 +75,21 @@ def verify_directory(directory: Path, surroundings: Surroundings, objections: tu
     return verification
 
 
-def _failed_before(bundle: Bundle) -> bool:
-    """Whether its verdict says so, for the same content: no second run makes a pass of that."""
-    stamp = bundle.items[POLICY].entries().get("verification")
-    said = stamp.value if stamp is not None else None
-    return isinstance(said, dict) and said.get("verdict") == "fail" and said.get("digest") == bundle.digest
+def _held_against(bundle: Bundle) -> Iterator[str]:
+    """What a failure of before says against it: of the same content all, of the same constitution what was found in it.
+
+    No second run makes a pass of a failure.
+    """
+    policy = bundle.items[POLICY].entries()
+    said = policy["verification"].value if "verification" in policy else None
+    if not isinstance(said, dict) or said.get("verdict") != "fail":
+        return
+    if said.get("digest") == bundle.digest:
+        yield _AS_IT_STANDS
+    own = policy["constitutionHash"].value if "constitutionHash" in policy else None
+    held = said.get("objections")
+    if own is not None and said.get("constitutionHash") == own and isinstance(held, list):
+        yield from (each for each in held if isinstance(each, str) and each != _AS_IT_STANDS)
 
 
 def stamp(bundle: Bundle, verification: Verification, now: float) -> Json:
@@ -91,6 +101,9 @@ def stamp(bundle: Bundle, verification: Verification, now: float) -> Json:
         "scenarios": len(verification.results),
         "at": datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
+    if verification.objections:
+        verdict["objections"] = [*verification.objections]
+        verdict["constitutionHash"] = policy.get("constitutionHash") if isinstance(policy, dict) else None
     return {**policy, "verification": verdict} if isinstance(policy, dict) else policy
 
 

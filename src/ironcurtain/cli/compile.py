@@ -20,7 +20,7 @@ from ironcurtain.cli.client import tell_to_look
 from ironcurtain.cli.loading import surroundings
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import agreed, console, heading, verdict
-from ironcurtain.compiler.at_home import prepare, publish
+from ironcurtain.compiler.at_home import constitution_text, prepare, publish
 from ironcurtain.compiler.cache import Cache
 from ironcurtain.compiler.labels import read_labels
 from ironcurtain.compiler.llm.asking import Model, Unanswered
@@ -69,13 +69,18 @@ def _offline(arguments: argparse.Namespace, stages: Stages) -> int:
     version = _last_version(directory) + 1
     known = read_setup(Path(arguments.setup)) if arguments.setup else _usual()
     labels = read_labels(Path(arguments.annotations)) if arguments.annotations else {}
-    text = read_artifact(Path(arguments.constitution)).decode()
+    text = constitution_text(Path(arguments.constitution))
     product = compile_offline(text, arguments.catalogue, known, labels, version, stages)
     with TemporaryDirectory(dir=_beside(directory)) as name:
         product = _opinion(arguments, stages, around)(product, known, Path(name))
         made = stages.finish(product, Path(name), around, lists=directory / LISTS)
         difference = _difference(directory, made, around) if version > 1 else None
         _show(made, difference, machine=arguments.json)
+        if difference is not None and not made.verification.passed:
+            failed = directory.with_name(f"{directory.name}.failed")
+            made.install(failed)
+            print(f"{directory} stays as it is; what was made lies in {failed}", file=sys.stderr)
+            return NO
         if difference is not None and not agreed(_what(directory, difference), yes=arguments.yes):
             return NO
         made.install(directory)

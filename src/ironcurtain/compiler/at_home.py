@@ -42,7 +42,7 @@ def prepare(
     With `lists`, for these dynamic lists instead of those in force; `second` may change the product once it is made.
     """
     bundle = read_bundle(home.policy)
-    text = read_artifact(constitution).decode()
+    text = constitution_text(constitution)
     policy: Any = bundle.items[POLICY].value
     annotations: Any = bundle.items[ANNOTATIONS].value
     labels = read_labels(home.labels) if home.labels.exists() else {}
@@ -64,6 +64,14 @@ def prepare(
         product = second(product, known, directory)
     own = _own_scenarios(home.scenarios) if home.scenarios.exists() else []
     return stages.finish(product, directory, surroundings, own=own)
+
+
+def constitution_text(file: Path) -> str:
+    """What the owner wrote."""
+    try:
+        return read_artifact(file).decode()
+    except UnicodeDecodeError as error:
+        raise Refusal("constitution_encoding", f"{file} is not UTF-8: {error.reason}", "save it as UTF-8") from None
 
 
 def publish(made: Made, home: Home) -> None:

@@ -456,7 +456,8 @@ def _copies(column: Column, mixing: int) -> Iterator[Column]:
     """The column, and again for each further value that it may hold."""
     yield column
     if column.several and column.groups:
-        held = tuple(group for group in column.groups if group.options[0].chosen)
+        present = ((g.part, tuple(option for option in g.options if option.chosen)) for g in column.groups)
+        held = tuple(Group(part, options) for part, options in present if options)
         nothing = Option(column.leaf, "", ())
         for _ in range(1, mixing):
             yield replace(column, groups=(Group(column.groups[0].part.emptied(), (nothing,)), *held))
@@ -472,7 +473,7 @@ def _closed(columns: Sequence[Column], summaries: Iterable[Summary], limits: tup
         for column in columns
         if column.several
         for group in column.groups
-        if group.options[0].chosen and group.part.selected <= summary.selected
+        if any(option.chosen for option in group.options) and group.part.selected <= summary.selected
         for joined in (summary.with_(group.part),)
     )
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import time
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from evaluation.annotate import DATA
 from evaluation.english import bars, score
 
+from ironcurtain.artifacts.catalogue import read_catalogue
 from ironcurtain.artifacts.policy import Surroundings, load_policy
 from ironcurtain.artifacts.verify import verify_directory
 from ironcurtain.compiler.english.document import sentences_of
 from ironcurtain.compiler.labels import read_labels
-from ironcurtain.compiler.offline import compile_offline
 from ironcurtain.compiler.setup import Known, NamedList
 from ironcurtain.compiler.stages import QUIET
 from ironcurtain.errors import Refusal
@@ -44,9 +45,15 @@ CATALOGUES = {
 }
 
 
+@cache
+def servers() -> dict[str, list[dict[str, Any]]]:
+    """Their tools, understood once."""
+    named = [read_catalogue(f"{name}={DATA / 'catalogues' / file}.json") for name, file in CATALOGUES.items()]
+    return {server: QUIET.annotate(server, definitions) for server, definitions in named}
+
+
 def made(text: str) -> Product:
-    catalogues = [f"{name}={DATA / 'catalogues' / file}.json" for name, file in CATALOGUES.items()]
-    return compile_offline(text, catalogues, KNOWN, {}, 1, QUIET)
+    return QUIET.compile(text, servers(), KNOWN, 1)
 
 
 class Policy:

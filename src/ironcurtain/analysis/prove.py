@@ -158,7 +158,7 @@ class Prover:
         for choice, ruling in region.rulings():
             self.cells += 1
             verdict = ruling.verdicts[0]
-            moot = choice is not None and choice.floor is not Outcome.ALLOW and choice.floor >= verdict.outcome
+            moot = verdict.outcome is Outcome.ALLOW and choice is not None and choice.floor is not Outcome.ALLOW
             if not moot and id(ruling.verdicts) not in self._looked_at:  # the same claim, seen by the same tests
                 self._looked_at.add(id(ruling.verdicts))
                 self._ruled.append((region, choice, ruling))
@@ -295,15 +295,23 @@ class Prover:
         )
 
     def _reached(self) -> Statement:
-        breaches = []
+        breaches, repeated = [], 0
         for rule in self._silent:
             deciders = tuple(self._instead[rule.name])
+            alike = deciders and all(said is not Outcome.ALLOW for said, *_ in self._instead[rule.name].values())
+            if rule.then is not Outcome.ALLOW and alike:
+                repeated += 1  # a prohibition that others make, too
+                continue
             why = (
                 f"{', '.join(deciders[:3])} decide everything that it speaks of" if deciders else "it speaks of nothing"
             )
             breaches.append(Breach(f"{rule.name} never decides anything: {why}", (rule.name, *deciders)))
         return self._stated(
-            "reachable", "Every rule can come into play.", breaches, "each decides a call", by_absence=True
+            "reachable",
+            "Every rule can come into play.",
+            breaches,
+            f"each decides a call, or forbids what others forbid, too ({repeated} do)",
+            by_absence=True,
         )
 
     def _find_silent(self, judge: Judge, book: RuleBook) -> None:

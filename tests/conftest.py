@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
-settings.register_profile("default", max_examples=50, deadline=None, suppress_health_check=_SLOW_IS_FINE)
+settings.register_profile("default", max_examples=30, deadline=None, suppress_health_check=_SLOW_IS_FINE)
 settings.register_profile(
     "quick", max_examples=25, deadline=None, suppress_health_check=_SLOW_IS_FINE, derandomize=True
 )

@@ -16,7 +16,7 @@ from tests.spec import generate
 from tests.support import NOW, Place, annotated, decide
 
 ASK = Outcome.ESCALATE
-WORLDS = 1_000 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 60
+WORLDS = 1_000 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 40
 
 
 @pytest.fixture(scope="module")

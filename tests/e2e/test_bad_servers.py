@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ironcurtain.artifacts.annotations import pin_of
+from ironcurtain.artifacts.policy import Surroundings
+from ironcurtain.artifacts.verify import verify_directory
 from tests.e2e.house import Agent, House, code_of, eventually, text_of
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ class Bad:
         rules = json.loads((policy / "compiled-policy.json").read_text())
         rules["rules"].insert(0, {"name": "bad-may", "if": {"server": ["bad"]}, "then": "allow"})
         (policy / "compiled-policy.json").write_text(json.dumps(rules))
-        self.house.run("policy", "verify", str(policy))
+        assert verify_directory(policy, Surroundings(self.house.home, time.time())).passed  # here, for speed
 
     def agent(self, era: str = "handshake") -> Agent:
         agent = self.house.agent(era=era)

@@ -14,7 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ironcurtain.engine.chain import may_apply, name_is_listed, reads_only
+from ironcurtain.analysis.space import concerns
+from ironcurtain.engine.chain import name_is_listed, reads_only
 from ironcurtain.model.decision import Outcome
 from ironcurtain.model.policy import leaves_of
 from ironcurtain.wire.schema import Schema
@@ -54,22 +55,13 @@ def _rules(rules: tuple[Rule, ...], tools: tuple[Tool, ...]) -> Iterator[Finding
                     f"{rule.name} says {rule.then.word} where {first.name} says {first.then.word}; {first.name} wins"
                 )
                 yield Finding("contradictory", message, (rule.name, first.name))
-        elif not any(_can_match(rule, tool) for tool in tools):
+        elif not any(concerns(rule, tool) for tool in tools):
             yield Finding("unreachable", f"{rule.name} fits no annotated tool", (rule.name,))
         else:
             shadow = next((earlier for earlier in rules[:index] if _covers(earlier, rule)), None)
             if shadow:
                 message = f"{rule.name} never decides anything: {shadow.name} comes first and matches whenever it does"
                 yield Finding("shadowed", message, (rule.name, shadow.name))
-
-
-def _can_match(rule: Rule, tool: Tool) -> bool:
-    conditions = rule.conditions
-    if conditions.tools and not name_is_listed(tool.name, conditions.tools):
-        return False
-    if conditions.servers and not name_is_listed(tool.server, conditions.servers):
-        return False
-    return any(may_apply(rule, tool, role) for role in (None, *tool.roles))
 
 
 def _covers(earlier: Rule, later: Rule) -> bool:

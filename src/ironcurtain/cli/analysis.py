@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from pathlib import Path
@@ -17,10 +16,10 @@ from ironcurtain.artifacts.files import read_artifact
 from ironcurtain.artifacts.home import Home
 from ironcurtain.artifacts.item import parse
 from ironcurtain.artifacts.policy import ANNOTATIONS, LISTS, POLICY, build, read_bundle
-from ironcurtain.cli.loading import surroundings
+from ironcurtain.cli.loading import sentences_behind, surroundings
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import console, heading, outcome
-from ironcurtain.errors import Refusal, visible
+from ironcurtain.errors import visible
 
 if TYPE_CHECKING:
     import argparse
@@ -42,7 +41,7 @@ def prove(arguments: argparse.Namespace) -> int:
     bundle = read_bundle(_directory(arguments.directory))
     loaded = build(bundle, surroundings())
     began = time.monotonic()
-    prover = Prover(loaded, time.time(), _sentences(arguments.constitution, loaded))
+    prover = Prover(loaded, time.time(), sentences_behind(arguments.constitution, loaded.constitution))
     statements = prover.statements()
     statements += [_asked(question, bundle, loaded, arguments.setup) for question in arguments.ask]
     statements += [_forbidden(Path(file), loaded) for file in arguments.never]
@@ -166,21 +165,6 @@ def _directory(name: str | None) -> Path:
     return Path(name) if name else active_directory(surroundings().home)
 
 
-def _sentences(name: str | None, loaded: Loaded) -> frozenset[str] | None:
-    """The sentences of the constitution that the policy was compiled from, if it is at hand."""
-    from ironcurtain.compiler.english.document import sentences_of  # noqa: PLC0415 - only here
-
-    file = Path(name) if name else Home(surroundings().home).constitution
-    if not name and not file.is_file():
-        return None
-    data = read_artifact(file)
-    if "sha256:" + hashlib.sha256(data).hexdigest() != loaded.constitution:
-        if name:
-            raise Refusal("constitution_other", f"the policy was not compiled from {file}", "leave --constitution out")
-        return None
-    return frozenset(sentence.text for sentence in sentences_of(data.decode()))
-
-
 def _asked(text: str, bundle: Bundle, loaded: Loaded, setup: str | None) -> Statement:
     from ironcurtain.compiler.questions import read_question  # noqa: PLC0415 - only if somebody asks
 
@@ -188,8 +172,8 @@ def _asked(text: str, bundle: Bundle, loaded: Loaded, setup: str | None) -> Stat
     annotations: Any = bundle.items[ANNOTATIONS].value
     question = read_question(text, annotations, known)
     policy: Any = bundle.items[POLICY].value
-    dynamic: Any = bundle.items[LISTS].value["lists"] if LISTS in bundle.items else {}  # type: ignore[index,call-overload]
-    there = {**policy.get("lists", {}), **dynamic}
+    dynamic: Any = bundle.items[LISTS].value if LISTS in bundle.items else {"lists": {}}
+    there = {**policy.get("lists", {}), **dynamic["lists"]}
     rules: list[Json] = [_spelled_out(rule, known, there) for rule in question.rules]
     says = f"{text}  (read as: {question.prohibition})"
     chain = loaded.chain(rules, "the question")

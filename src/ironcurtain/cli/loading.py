@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ironcurtain.artifacts.config import read_config
-from ironcurtain.artifacts.home import default_home
+from ironcurtain.artifacts.home import Home, constitution_hash, default_home
 from ironcurtain.artifacts.policy import Loaded, Surroundings, load_policy
 from ironcurtain.engine.access import Access
 from ironcurtain.errors import Refusal, visible
@@ -47,6 +47,19 @@ def load(arguments: argparse.Namespace) -> Loaded:
         print(f"  help: {visible(active.refused.help)}", file=sys.stderr)
         print(f"  version {active.loaded.policy.version}, the last good one, stays in force", file=sys.stderr)
     return active.loaded
+
+
+def sentences_behind(constitution: str | None, digest: str | None) -> list[str] | None:
+    """The sentences that a policy was compiled from, if the text is at hand; one that is named must be it."""
+    from ironcurtain.compiler.at_home import constitution_text  # noqa: PLC0415 - only for those who ask
+    from ironcurtain.compiler.english.document import sentences_of  # noqa: PLC0415
+
+    file = Path(constitution) if constitution else Home(default_home()).constitution
+    if digest and constitution_hash(file) == digest:
+        return [sentence.text for sentence in sentences_of(constitution_text(file))]
+    if constitution:
+        raise Refusal("constitution_other", f"the policy was not compiled from {file}", "leave --constitution out")
+    return None
 
 
 def _is_same(directory: Path, active: Path) -> bool:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from ironcurtain.cli.loading import load, surroundings
+from ironcurtain.cli.loading import load, sentences_behind, surroundings
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import console, heading
-from ironcurtain.errors import Refusal, visible
+from ironcurtain.errors import visible
 
 if TYPE_CHECKING:
     import argparse
@@ -76,7 +76,7 @@ def show(arguments: argparse.Namespace) -> int:
     directory = Path(arguments.directory) if arguments.directory else active_directory(surroundings().home)
     policy: Any = read_bundle(directory).items[POLICY].value
     by_sentence: dict[str, list[dict[str, Any]]] = {}
-    for sentence in _sentences(arguments.constitution, policy):
+    for sentence in sentences_behind(arguments.constitution, policy.get("constitutionHash")) or ():
         by_sentence[sentence] = []
     for rule in policy["rules"]:
         by_sentence.setdefault(rule.get("principle", ""), []).append(rule)
@@ -94,20 +94,6 @@ def show(arguments: argparse.Namespace) -> int:
         if not words:
             console().print(Text("   no rule", style="dim"))
     return DONE
-
-
-def _sentences(name: str | None, policy: dict[str, Any]) -> list[str]:
-    """The sentences of the constitution it was compiled from, if that is at hand."""
-    from ironcurtain.artifacts.files import read_artifact  # noqa: PLC0415
-    from ironcurtain.artifacts.home import Home, constitution_hash  # noqa: PLC0415
-    from ironcurtain.compiler.english.document import sentences_of  # noqa: PLC0415
-
-    file = Path(name) if name else Home(surroundings().home).constitution
-    if constitution_hash(file) != policy.get("constitutionHash"):
-        if name:
-            raise Refusal("constitution_other", f"the policy was not compiled from {name}", "leave --constitution out")
-        return []
-    return [sentence.text for sentence in sentences_of(read_artifact(file).decode())]
 
 
 def lint(arguments: argparse.Namespace) -> int:

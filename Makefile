@@ -55,7 +55,7 @@ types: $(VENV)/.test ## mypy, strict
 	$(BIN)/mypy
 
 unit: $(VENV)/.foreign ## All tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+	$(BIN)/python -m pytest -n 3 --dist worksteal -q
 
 fuzz: $(VENV)/.test ## The engine against the reference, the fuzz targets and every fault, at length
 	@rm -f .comparisons

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -13,6 +11,7 @@ import pytest
 from ironcurtain.artifacts.policy import FILES
 from ironcurtain.errors import ArtifactError
 from ironcurtain.mediation.decide import decide_bytes
+from tests import program
 from tests.corpus.cases import CaseFile, case_files
 from tests.requirements import BEYOND_A_DECISION, PROMISES
 from tests.spec.reference import World
@@ -84,18 +83,12 @@ def test_reference(file: CaseFile, place: Place) -> None:
 @pytest.mark.parametrize("file", FILES_OF_CASES, ids=IDS)
 def test_command_line(file: CaseFile, place: Place) -> None:
     file.furnish(place)
-    command = [sys.executable, "-I", "-m", "ironcurtain", "check", "--policy", str(place.root / "policy")]
+    command = ["check", "--policy", str(place.root / "policy")]
     if "config" in file.content:
         command += ["--config", str(file.config(place))]
     cases = [case for case in file.cases(place) if b"\n" not in case.data]
-    done = subprocess.run(
-        command,
-        input=b"".join(case.data + b"\n" for case in cases),
-        capture_output=True,
-        env={"IRONCURTAIN_HOME": str(place.ironcurtain), "HOME": str(place.home), "PATH": os.environ["PATH"]},
-        check=False,
-        timeout=60,
-    )
+    env = {"IRONCURTAIN_HOME": str(place.ironcurtain), "HOME": str(place.home), "PATH": os.environ["PATH"]}
+    done = program.run(*command, env=env, stdin=b"".join(case.data + b"\n" for case in cases))
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(lines) == len(cases), done.stderr
     assert b"Traceback" not in done.stderr

@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
-    owner = tmp_path / "owner"
+    yield from at(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def shared_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """For tests that leave nothing behind."""
+    yield from at(tmp_path_factory.mktemp("shared"))
+
+
+def at(directory: Path) -> Iterator[House]:
+    owner = directory / "owner"
     owner.mkdir(0o700)
     made = House(owner)
     made.run("init", "--yes")

@@ -12,6 +12,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tests import program
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -39,19 +41,12 @@ class House:
     def environment(self) -> dict[str, str]:
         return {"HOME": str(self.owner), "PATH": os.environ["PATH"], "IRONCURTAIN_HOME": str(self.home)}
 
-    def run(self, *arguments: str, code: int = 0, **more: Any) -> str:
+    def run(self, *arguments: str, code: int = 0, cwd: Path | None = None, stdin: str = "") -> str:
         """A command of the owner's."""
-        done = subprocess.run(
-            [*PROGRAM, *arguments],
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-            **more,
-        )
-        assert done.returncode == code, (arguments, done.returncode, done.stdout, done.stderr)
-        return str(done.stdout + done.stderr)
+        done = program.run(*arguments, env=self.environment, stdin=stdin.encode(), cwd=cwd, timeout=60)
+        said = (done.stdout + done.stderr).decode()
+        assert done.returncode == code, (arguments, done.returncode, said)
+        return said
 
     def json(self, *arguments: str, code: int = 0) -> Any:
         return json.loads(self.run(*arguments, "--json", code=code))

@@ -24,7 +24,7 @@ def test_the_default_constitution_compiles_to_what_is_shipped(house: House) -> N
     assert {each["verdict"] for each in said["sentences"]} == {"rules", "kept"}
     shipped: Any = fitted(shipped_bundle(), house.owner, house.sandbox).items[SCENARIOS].value
     calls = "".join(json.dumps(each["request"]) + "\n" for each in shipped["scenarios"])
-    decided = house.run("check", "--policy", str(house.home / "policy"), input=calls).splitlines()
+    decided = house.run("check", "--policy", str(house.home / "policy"), stdin=calls).splitlines()
     for line, scenario in zip(decided, shipped["scenarios"], strict=True):
         assert json.loads(line)["decision"] == scenario["expectedDecision"], scenario["description"]
 

@@ -104,6 +104,14 @@ def http(house: House) -> Iterator[Http]:
     made.close()
 
 
+@pytest.fixture(scope="module")
+def door(shared_house: House) -> Iterator[Http]:
+    """One that is only knocked at."""
+    made = Http(shared_house)
+    yield made
+    made.close()
+
+
 def test_a_session_does_honest_work(house: House, http: Http) -> None:
     session = http.session()
     tools = http.ask(session, "tools/list")["result"]["tools"]
@@ -146,22 +154,22 @@ def test_without_a_handshake_too(house: House, http: Http) -> None:
         ({"Origin": "http://localhost:{port}"}, 200),
     ],
 )
-def test_who_may_come_in(http: Http, headers: dict[str, str], status: int) -> None:
-    filled = {k: v.replace("{port}", str(http.port)).replace("{token}", http.token) for k, v in headers.items()}
+def test_who_may_come_in(door: Http, headers: dict[str, str], status: int) -> None:
+    filled = {k: v.replace("{port}", str(door.port)).replace("{token}", door.token) for k, v in headers.items()}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE})
-    usual = {"authorization": f"Bearer {http.token}", "content-type": "application/json", "accept": BOTH}
+    usual = {"authorization": f"Bearer {door.token}", "content-type": "application/json", "accept": BOTH}
     sent = {**{k: v for k, v in usual.items() if k.title() not in filled}, **filled}
-    assert httpx.post(http.url, content=body, headers=sent).status_code == status
+    assert httpx.post(door.url, content=body, headers=sent).status_code == status
 
 
-def test_a_token_in_the_address_is_none(http: Http) -> None:
-    response = httpx.post(f"{http.url}?token={http.token}&access_token={http.token}", json={})
+def test_a_token_in_the_address_is_none(door: Http) -> None:
+    response = httpx.post(f"{door.url}?token={door.token}&access_token={door.token}", json={})
     assert response.status_code == 401
 
 
 @pytest.mark.parametrize("method", ["OPTIONS", "PUT", "PATCH", "HEAD", "TRACE"])
-def test_other_methods_do_nothing(http: Http, method: str) -> None:
-    assert http.client.request(method, http.url).status_code in (401, 405)
+def test_other_methods_do_nothing(door: Http, method: str) -> None:
+    assert door.client.request(method, door.url).status_code in (401, 405)
 
 
 def raw(http: Http, *lines: str) -> int:
@@ -192,27 +200,27 @@ ODD = [
 ]  # fmt: skip
 
 
-def test_a_request_line_and_a_host_that_are_odd_get_nowhere(http: Http) -> None:
-    assert [(lines, raw(http, *lines)) for lines, _ in ODD] == ODD
+def test_a_request_line_and_a_host_that_are_odd_get_nowhere(door: Http) -> None:
+    assert [(lines, raw(door, *lines)) for lines, _ in ODD] == ODD
 
 
-def test_two_tokens_are_none(http: Http) -> None:
+def test_two_tokens_are_none(door: Http) -> None:
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE})
-    right, wrong = ("authorization", f"Bearer {http.token}"), ("authorization", "Bearer wrong")
+    right, wrong = ("authorization", f"Bearer {door.token}"), ("authorization", "Bearer wrong")
     for said, status in (([right], 200), ([right, wrong], 401), ([wrong, right], 401), ([right, right], 401)):
         sent = [*said, ("content-type", "application/json"), ("accept", BOTH)]
-        assert httpx.post(http.url, content=body, headers=sent).status_code == status
+        assert httpx.post(door.url, content=body, headers=sent).status_code == status
 
 
-def test_no_page_is_told_that_it_may(http: Http) -> None:
+def test_no_page_is_told_that_it_may(door: Http) -> None:
     asks = {"origin": "http://evil.example", "access-control-request-method": "POST", "access-control-request-private-network": "true"}  # fmt: skip
-    own = {**asks, "origin": f"http://127.0.0.1:{http.port}"}
+    own = {**asks, "origin": f"http://127.0.0.1:{door.port}"}
     for headers in (asks, own):
-        for client in (http.client, httpx):
-            answer = client.request("OPTIONS", http.url, headers=headers)
+        for client in (door.client, httpx):
+            answer = client.request("OPTIONS", door.url, headers=headers)
             assert answer.status_code == 405
             assert not [name for name in answer.headers if name.startswith("access-control-")]
-    answer = http.post("initialize", INITIALIZE, 1, origin=own["origin"])
+    answer = door.post("initialize", INITIALIZE, 1, origin=own["origin"])
     assert answer.status_code == 200
     assert not [name for name in answer.headers if name.startswith("access-control-")]
 
@@ -237,41 +245,41 @@ def test_what_is_one_agents_is_not_anothers(house: House, http: Http) -> None:
         other.close()
 
 
-def test_a_session_is_not_named_by_its_client(http: Http) -> None:
-    mine = http.session()
+def test_a_session_is_not_named_by_its_client(door: Http) -> None:
+    mine = door.session()
     for wanted in ("chosen-by-the-client", mine):
-        answer = http.post("initialize", INITIALIZE, 1, mcp_session_id=wanted)
+        answer = door.post("initialize", INITIALIZE, 1, mcp_session_id=wanted)
         assert answer.status_code == 200
         assert answer.headers["mcp-session-id"] not in (wanted, mine)
-    assert http.post("tools/list", {}, 2, mcp_session_id="chosen-by-the-client").status_code == 404
-    assert len(http.ask(mine, "tools/list")["result"]["tools"]) == 16, "and the one that there was is as it was"
+    assert door.post("tools/list", {}, 2, mcp_session_id="chosen-by-the-client").status_code == 404
+    assert len(door.ask(mine, "tools/list")["result"]["tools"]) == 16, "and the one that there was is as it was"
 
 
-def test_too_large_a_body_is_refused(http: Http) -> None:
-    response = http.client.post(http.url, content=b'{"a": "' + b"x" * (5 << 20) + b'"}', headers={"content-type": "application/json"})  # fmt: skip
+def test_too_large_a_body_is_refused(door: Http) -> None:
+    response = door.client.post(door.url, content=b'{"a": "' + b"x" * (5 << 20) + b'"}', headers={"content-type": "application/json"})  # fmt: skip
     assert response.status_code == 413
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"jsonrpc":"2.0","id":{},"method":"ping"}', b'{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}', b"\xff"])  # fmt: skip
-def test_what_is_no_message_is_refused(http: Http, body: bytes) -> None:
-    assert http.client.post(http.url, content=body, headers={"content-type": "application/json"}).status_code == 400
+def test_what_is_no_message_is_refused(door: Http, body: bytes) -> None:
+    assert door.client.post(door.url, content=body, headers={"content-type": "application/json"}).status_code == 400
 
 
-def test_an_envelope_that_is_no_table_is_refused(http: Http) -> None:
-    session = http.session()
-    answer = http.ask(session, "tools/call", {"name": READ, "arguments": {}, "_meta": "x"})
+def test_an_envelope_that_is_no_table_is_refused(door: Http) -> None:
+    session = door.session()
+    answer = door.ask(session, "tools/call", {"name": READ, "arguments": {}, "_meta": "x"})
     assert answer["error"]["data"]["code"] == "call_malformed"
 
 
-def test_a_guessed_session_is_none(http: Http) -> None:
-    http.session()
+def test_a_guessed_session_is_none(door: Http) -> None:
+    door.session()
     for guess in ("", "s1", "x" * 43):
-        assert http.post("tools/list", {}, 1, mcp_session_id=guess).status_code in (400, 404)
+        assert door.post("tools/list", {}, 1, mcp_session_id=guess).status_code in (400, 404)
 
 
 @pytest.mark.parametrize("headers", [{"mcp_method": "ping"}, {"mcp_name": "other"}, {"mcp_protocol_version": "2025-11-25"}])  # fmt: skip
-def test_headers_that_say_something_else_are_refused(http: Http, headers: dict[str, str]) -> None:
-    response = http.modern("tools/call", {"name": READ, "arguments": {"path": "a"}}, **headers)
+def test_headers_that_say_something_else_are_refused(door: Http, headers: dict[str, str]) -> None:
+    response = door.modern("tools/call", {"name": READ, "arguments": {"path": "a"}}, **headers)
     assert response.status_code == 400
     assert response.json()["error"]["code"] == -32020
 
@@ -319,9 +327,9 @@ def test_a_session_ends_with_the_daemon_and_a_new_one_begins(house: House, http:
     assert len(http.ask(http.session(), "tools/list")["result"]["tools"]) == 16
 
 
-def test_what_cannot_be_read_is_refused_by_its_id(http: Http) -> None:
+def test_what_cannot_be_read_is_refused_by_its_id(door: Http) -> None:
     body = b'{"jsonrpc":"2.0","id":9,"method":"ping","params":{"n":12345678901234567000}}'
-    answer = http.client.post(http.url, content=body, headers={"content-type": "application/json"})
+    answer = door.client.post(door.url, content=body, headers={"content-type": "application/json"})
     assert (answer.status_code, answer.json()["id"]) == (400, 9)
 
 

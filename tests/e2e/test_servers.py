@@ -40,7 +40,7 @@ def test_a_new_server_is_added_reviewed_and_asks_for_every_call(house: House) ->
 
 def test_nothing_is_approved_when_nobody_is_there_to_ask(house: House) -> None:
     house.run("servers", "add", "mine", "--", *hostile(house.owner / "log"))
-    assert "--yes" in house.run("servers", "review", "mine", code=2, input="")
+    assert "--yes" in house.run("servers", "review", "mine", code=2, stdin="")
 
 
 def test_a_changed_tool_is_shown_as_changed_and_works_once_approved(house: House) -> None:

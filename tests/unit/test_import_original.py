@@ -5,13 +5,12 @@ from __future__ import annotations
 import copy
 import json
 import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from ironcurtain.artifacts.policy import ANNOTATIONS, POLICY, SCENARIOS
+from tests import program
 from tests.support import Place, call
 
 if TYPE_CHECKING:
@@ -46,15 +45,8 @@ class Ran(NamedTuple):
 
 
 def run(place: Place, *arguments: str | Path, stdin: bytes = b"") -> Ran:
-    done = subprocess.run(
-        [sys.executable, "-m", "ironcurtain", *arguments],
-        input=stdin,
-        capture_output=True,
-        env={"IRONCURTAIN_HOME": str(place.ironcurtain), "HOME": str(place.home), "PATH": os.environ["PATH"]},
-        cwd=place.root,
-        check=False,
-        timeout=60,
-    )
+    env = {"IRONCURTAIN_HOME": str(place.ironcurtain), "HOME": str(place.home), "PATH": os.environ["PATH"]}
+    done = program.run(*arguments, env=env, stdin=stdin, cwd=place.root)
     assert b"Traceback" not in done.stderr + done.stdout, done.stderr.decode()
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 

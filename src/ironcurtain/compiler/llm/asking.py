@@ -5,6 +5,7 @@ Nothing is sent anywhere unless the owner names a model. The library is loaded w
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import time
@@ -17,6 +18,8 @@ from ironcurtain.errors import Refusal
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from pydantic_ai import AgentRunResult
 
 T = TypeVar("T")
 TURNS: Final = 4  # the first answer, and repairs
@@ -69,7 +72,12 @@ class Model:
                     raise ModelRetry(complaint)
                 return output
 
-            result = agent.run_sync(prompt, model_settings=settings, usage_limits=UsageLimits(request_limit=TURNS))
+            async def answered() -> AgentRunResult[T]:
+                limits = UsageLimits(request_limit=TURNS)
+                async with agent:  # its connections end with it
+                    return await agent.run(prompt, model_settings=settings, usage_limits=limits)
+
+            result = asyncio.run(answered())
         except (AgentRunError, UserError, OSError, ValueError) as error:
             self._note(stage, instructions, prompt, {"error": f"{type(error).__name__}: {error}"}, began)
             why = str(error).splitlines()[0][:300] if str(error) else type(error).__name__

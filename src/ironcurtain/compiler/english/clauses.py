@@ -145,6 +145,8 @@ class Clause:
     """What is excepted from a prohibition is permitted by it."""
     unsettled: bool = False
     """It says neither yes nor no, or yes to somebody else."""
+    confined: bool = False
+    """It stands behind the name of a server, and is about no other."""
     text: str = ""
 
     @property
@@ -177,13 +179,20 @@ class _Draft:
 def clauses_of(words: Sequence[Word], lead: Mood | None, before: Sequence[Clause]) -> list[Clause]:
     """The clauses of one sentence. `lead` is the mood of what it stands under, `before` what was said before it."""
     found: list[Clause] = []
-    label = _label(words)
-    about = [p for p in read(words[:label], []).phrases if p.references] if label else []
+    label = label_of(words)
+    topic = read(words[:label], [])
+    about = tuple(replace(p, preposition=p.preposition or "in") for p in topic.phrases if p.references)
+    done = tuple(act for acts, _ in topic.groups for act in acts)
+    if label and _says_only_what_about(words[:label]):
+        words, before = words[label:], [Clause(None, (), about)]
     for draft in _drafts(_narrowed(words), led=lead is not None):
         for said in _clauses(draft, lead, [*before, *found]):
             clause = _in_the_same_place(said, found[-1]) if found else said
-            named = any(p.references for p in clause.phrases)  # `Exports: read the files, write nothing`
-            found.append(clause if named else replace(clause, phrases=(*clause.phrases, *about)))
+            if not any(p.references for p in clause.phrases):  # `Exports: read the files, write nothing`
+                clause = replace(clause, phrases=(*clause.phrases, *about))
+            if done and all(act.verb == "touch" for act in clause.acts):  # `Writing: Projects yes, Invoices no`
+                clause = replace(clause, acts=done)
+            found.append(clause)
     return found
 
 
@@ -205,9 +214,16 @@ def _in_the_same_place(clause: Clause, last: Clause) -> Clause:
     return replace(clause, phrases=(*clause.phrases, *named))
 
 
-def _label(words: Sequence[Word]) -> int:
+def label_of(words: Sequence[Word]) -> int:
     """How many words a sentence begins with to say what it is about: `Exports:`."""
     return next((i + 1 for i, word in enumerate(words[:6]) if word.text in (":", "-") and i), 0)
+
+
+def _says_only_what_about(label: Sequence[Word]) -> bool:
+    """Whether a label consists of names and of what is done."""
+    return not cues_in(label) and all(
+        w.reference or w.is_mark or w.text in HARMLESS or (w.text in ACTS and ACTS[w.text][1] == "ing") for w in label
+    )
 
 
 # --- Where one clause ends and the next begins. ---
@@ -233,7 +249,7 @@ def _narrowed(words: Sequence[Word]) -> list[Word]:
 
 def _drafts(words: list[Word], *, led: bool) -> Iterator[_Draft]:
     cues = cues_in(words)
-    start = _label(words)
+    start = label_of(words)
     if (
         not led
         and start < len(words)
@@ -270,6 +286,11 @@ def _drafts(words: list[Word], *, led: bool) -> Iterator[_Draft]:
             bare = all(cue.end - cue.start == 1 and words[cue.start].text in ("no", "neither") for cue in left)
             if bare and left and word.text in ("or", "and", ",") and not any(w.text in ACTS for w in done):
                 continue  # `no issue or comment may ...`
+            next_cue = next((cue.start for cue in cues if cue.start > index), len(words))
+            names = words[index + 1 : next_cue]
+            told = all(cue.name == "imperative" for cue in left)
+            if told and left and names and all(w.reference or w.text in HARMLESS for w in names):
+                continue  # `post in #staff and #team? Feel free.`
             at_once = any(cue.start == index + 1 for cue in cues)  # `may read and must not write`
             whole = at_once or not _only_verbs(done)
             if own and whole and _has_content(words, range(index + 1, end), inside):
@@ -326,7 +347,8 @@ def _set_aside(draft: _Draft) -> None:
     while index < len(draft.words):
         words = draft.words
         cued = {i for cue in draft.cues for i in range(cue.start, cue.end)}
-        opening = next((o for o in _ASIDES if index not in cued and _stands(words, index, o)), None)
+        known = cued | idle_in(words)
+        opening = next((o for o in _ASIDES if index not in known and _stands(words, index, o)), None)
         if opening is None:
             index += 1
             continue
@@ -375,7 +397,7 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
     readings = asides.readings or [reading]
     groups = [(acts, [*phrases, *asides.phrases]) for each in readings for acts, phrases in each.groups]
     if mood is not Mood.FORBID:
-        groups = _in_one_place([(acts, _pairs(phrases, before)) for acts, phrases in groups])
+        groups = _in_one_place(_with_pairs(groups, before))
     earlier = list(before)
     for verbs, spoken in groups:
         if before and before[-1].mood is Mood.FORBID and not (verbs or spoken) and _only_insists(draft):
@@ -470,6 +492,10 @@ def _mood(draft: _Draft, reading: Reading, lead: Mood | None, before: Sequence[C
         named = any(w.reference for w in draft.words) or any(w.text in _UNSETTLED for w in draft.words)
         return Mood.ASK if named else None  # `I run a small shop and have no time`
     mood = mood_of(draft.cues) or lead
+    if any(cue.name == "imperative" for cue in draft.cues) and mood is Mood.PERMIT and _is_unclear(draft):
+        return Mood.ASK
+    if mood is Mood.PERMIT and _only(draft) and reading.groups and _only_uses(reading):
+        return Mood.OBLIGE  # `Git may only be used in Code` does not say for what
     if mood is Mood.OBLIGE and any(word.text in _UNSETTLED for word in draft.words):
         return Mood.ASK  # `Anna has to approve them`
     if mood is None and reading.count is not None:
@@ -477,6 +503,18 @@ def _mood(draft: _Draft, reading: Reading, lead: Mood | None, before: Sequence[C
     if mood is None and (_only(draft) or _wants_something(draft, reading)):
         return Mood.ASK
     return mood
+
+
+def _only_uses(reading: Reading) -> bool:
+    acts = [act for acts, _ in reading.groups for act in acts]
+    return bool(acts) and all(act.verb == "use" for act in acts)
+
+
+def _is_unclear(draft: _Draft) -> bool:
+    """Whether what looks like an instruction may be none: `Open questions go to Anna`."""
+    known = {i for cue in draft.cues for i in range(cue.start, cue.end)}
+    plain = [word.text for index, word in enumerate(draft.words) if index not in known and not word.reference]
+    return _has_a_stray_no(draft) or any(text in _UNSETTLED or text in _FINITE for text in plain)
 
 
 def _wants_something(draft: _Draft, reading: Reading) -> bool:
@@ -496,6 +534,8 @@ def _completed(
     named = [p for p in last.phrases if p.references]
     if _EXPLAINS.match(Line(draft.words).text) or (acts and not phrases and draft.opening in (":", "-")):
         return acts, named  # `leave it alone: no listing`
+    if acts and draft.opening in _JOINING and _lacks_a_subject(draft, phrases):
+        return acts, [*(p for p in last.phrases if not p.preposition and p.head), *phrases]
     if acts:
         return acts, phrases
     if draft.opening == "which":
@@ -509,6 +549,12 @@ def _completed(
         phrases = [*(p for p in last.phrases if not p.preposition and not p.references), *phrases]
     same = [clause for clause in before if clause.text == last.text]
     return tuple(dict.fromkeys(act for clause in same for act in clause.acts)), phrases
+
+
+def _lacks_a_subject(draft: _Draft, phrases: Sequence[Phrase]) -> bool:
+    """`Commands need my approval and have to be run in Reports`."""
+    passive = any(w.text == "be" and not w.reference for w in draft.words)
+    return passive and bool(phrases) and all(p.preposition for p in phrases)
 
 
 def _in_one_place(groups: list[tuple[tuple[Act, ...], list[Phrase]]]) -> list[tuple[tuple[Act, ...], list[Phrase]]]:
@@ -666,10 +712,17 @@ def _apposed(phrases: list[Phrase]) -> list[Phrase]:
     return [replace(p, other=False) if p.other and p.head and not p.preposition else p for p in phrases]
 
 
-def _pairs(phrases: Sequence[Phrase], before: Sequence[Clause]) -> list[Phrase]:
+def _with_pairs(
+    groups: list[tuple[tuple[Act, ...], list[Phrase]]], before: Sequence[Clause]
+) -> list[tuple[tuple[Act, ...], list[Phrase]]]:
     """`in both`: the two that were named."""
-    pair = next((group for group in _groups(before) if len(group) == 2), ())
-    return [replace(p, references=pair) if p.number == 2 and not p.head and not p.references else p for p in phrases]
+    here = tuple(dict.fromkeys(r for _, phrases in groups for p in phrases for r in p.references))
+    pair = next((group for group in (here, *_groups(before)) if len(group) == 2), ())
+
+    def named(p: Phrase) -> Phrase:
+        return replace(p, references=pair) if p.number == 2 and not p.head and not p.references else p
+
+    return [(acts, [named(p) for p in phrases]) for acts, phrases in groups]
 
 
 def _referred(phrase: Phrase, here: Sequence[Phrase], before: Sequence[Clause]) -> Phrase:

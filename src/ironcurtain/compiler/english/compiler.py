@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.compiler.annotate.text import lexicon
-from ironcurtain.compiler.english.clauses import Clause, clauses_of
+from ironcurtain.compiler.english.clauses import Clause, clauses_of, label_of
 from ironcurtain.compiler.english.cues import Mood, cues_in, mood_of
 from ironcurtain.compiler.english.document import LONGEST, Sentence, sentences_of
 from ironcurtain.compiler.english.drafts import Draft, Rank, Understanding
 from ironcurtain.compiler.english.grounding import Tools
-from ironcurtain.compiler.english.lexicon import ANYTHING, EVERY, HARMLESS
+from ironcurtain.compiler.english.lexicon import ANYTHING, EVERY, HARMLESS, THINGS
 from ironcurtain.compiler.english.limits import limit_of
 from ironcurtain.compiler.english.order import Placed, ordered
 from ironcurtain.compiler.english.reading import read
@@ -159,16 +159,27 @@ class _Reader:
 
     def _clauses(self, sentence: Sentence) -> list[Understanding]:
         lead, words = self._led(sentence)
-        clauses = clauses_of(words, lead, self._before)
+        label, server = self._server(words)
+        clauses = clauses_of(words[label:], lead, [] if server else self._before)
         asked = "?" in sentence.text and not cues_in(self._words(sentence.text.rpartition("?")[2]))
         named = [p for heading in sentence.headings for p in read(self._words(heading), []).phrases if p.references]
-        clauses = [_under(replace(each, negated=each.negated or asked), named) for each in clauses]
+        confined = bool(server)
+        clauses = [_under(replace(each, negated=each.negated or asked, confined=confined), named) for each in clauses]
         self._before += clauses
-        scope, found = self._scope(sentence), list[Understanding]()
+        scope, found = server or self._scope(sentence), list[Understanding]()
         for clause in clauses:
             found.append(self._writer.understand(clause, scope, sentence.text, self._topic))
             self._topic = found[-1].servers or self._topic
         return found
+
+    def _server(self, words: Sequence[Word]) -> tuple[int, frozenset[str]]:
+        """How many words name a server that the rest is about, and which: `Shell: ask every time`."""
+        label = words[: label_of(words)]
+        names = [word for word in label if not word.is_mark and word.text not in ("the", "my", "in", "on", "for")]
+        if len(names) != 1 or names[0].reference or names[0].singular in THINGS:
+            return 0, frozenset()
+        servers = self._tools.servers_about([names[0].text])
+        return (len(label) if servers else 0), servers
 
     def _led(self, sentence: Sentence) -> tuple[Mood | None, list[Word]]:
         """What a sentence stands under, and its words: an item of a list goes on from what introduces it."""

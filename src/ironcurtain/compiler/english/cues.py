@@ -89,12 +89,12 @@ class Line:
 
 def cues_in(words: Sequence[Word]) -> list[Cue]:
     """The cues of a sentence, in order; no word belongs to two of them."""
-    line, taken = Line(words), idle_in(words)
+    line, taken, idle = Line(words), set[int](), idle_in(words)
     cues = []
     for name, pattern in _CUES:
         for found in pattern.finditer(line.text):
             start, end = line.span(found)
-            if not taken.intersection(range(start, end)):
+            if start not in idle and not taken.intersection(range(start, end)):
                 taken.update(range(start, end))
                 past = name == "permit" and words[start].text in ("was", "were")
                 cues.append(Cue("past" if past else name, start, end))
@@ -119,6 +119,8 @@ def mood_of(cues: Sequence[Cue]) -> Mood | None:
         return Mood.FORBID
     if "permit" in names:
         return Mood.PERMIT
-    if names & {"unapproved", "unasked", "imperative"}:
+    if names & {"unapproved", "unasked"}:
         return Mood.ASK
+    if "imperative" in names:
+        return Mood.PERMIT  # who is told to do something may do it
     return Mood.OBLIGE if "oblige" in names else None

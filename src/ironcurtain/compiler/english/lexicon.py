@@ -26,6 +26,7 @@ class Act:
 
 
 _NEVER_DOUBLED: Final = lexicon("edit visit enter open query answer order copy alter gather")
+_DOUBLED: Final = lexicon("commit submit permit transfer refer")
 _LONG: Final = 6  # letters from which on no consonant is doubled
 
 
@@ -55,7 +56,7 @@ def _forms(verb: str) -> dict[str, str]:
     short = (
         len(first) < _LONG and first[-1] in "bdgmnprt" and first[-2] in "aeiou" and first[-3:-2] not in tuple("aeiou")
     )
-    if short and first not in _NEVER_DOUBLED:
+    if first in _DOUBLED or (short and first not in _NEVER_DOUBLED):
         stem = first + first[-1]
     on_y = first.endswith("y") and first[-2] not in "aeiou"
     plural = first[:-1] + "ies" if on_y else first + ("es" if first.endswith(("s", "x", "z", "ch", "sh")) else "s")

@@ -21,7 +21,8 @@ PREPOSITIONS: Final = lexicon(
         against across among between over near using as per without off amongst against"""
 )
 _CONTENT_PREPOSITIONS: Final = lexicon(
-    "about regarding concerning containing mentioning revealing involving describing like including"
+    """about regarding concerning containing mentioning revealing involving describing like including contain include
+    mention"""
 )
 _DETERMINERS: Final = lexicon(
     "the a an my our your its his her their this that these those any every each some no all both"

@@ -95,15 +95,17 @@ def _people_and_hosts(meant: Sequence[Meant], place: Place, draft: Draft) -> Ite
 def _paths(clause: Clause, meant: Sequence[Meant], place: Place, draft: Draft) -> Iterator[Draft]:
     effects = clause.effects
     roles = path_roles(effects) | ({"delete-path"} if effects & {"create", "update"} else set())
+    if "read" not in effects:
+        roles -= {"read-path"}  # what is moved away is deleted
     runs, sends = "execute" in effects, "send" in effects or any(act.verb == "upload" for act in clause.acts)
-    if effects == EVERY or (clause.about_files and not runs and not sends):
+    if not clause.confined and (effects == EVERY or (clause.about_files and not runs and not sends)):
         for directory in place.values:
             yield replace(draft, paths=(roles or ALL_PATHS, directory))
             yield from _above(directory, draft)
         return
     for each in meant:
         tool = each.tool
-        covered = tool.all_roles & (ALL_PATHS if runs else {"read-path"} if sends else roles)
+        covered = tool.all_roles & (ALL_PATHS if runs or effects == EVERY else {"read-path"} if sends else roles)
         along = tool.of(Category.CARRIED, Category.OTHER) if draft.then is Mood.ASK else frozenset()
         for directory in place.values if covered else ():
             yield replace(draft, tools=(tool,), paths=(covered, directory), roles=along)
@@ -163,7 +165,8 @@ def closed(
     """All but some: `other channels`, `outside the sandbox`, `anyone not in my contacts`."""
     effects = clause.effects
     left = tuple(replace(place, outside=False) for place in exempt)
-    if any(place.kind == "path" for place in exempt) and (effects == EVERY or not effects & {"execute", "send"}):
+    on_disk = any(place.kind == "path" for place in exempt) and not clause.confined
+    if on_disk and (effects == EVERY or not effects & {"execute", "send"}):
         yield from _closed_paths(clause, meant, left, then, sandbox)
         return
     others = [p for p in clause.phrases if p.other and p.head]

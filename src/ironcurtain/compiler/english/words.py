@@ -108,7 +108,12 @@ _REWORDED: Final = tuple(
     for pattern, instead in (
         (_NOT_OF_THESE, "else"),
         (r",?\s+(?:and |but )?nowhere else\b", " only"),
+        (r"(?:(?<=: )|(?<=, )|^)on and off\b", "switch on and switch off"),
         (r"\bno(?:thing|[- ]one) (?:but|other than|except)\b", "only"),
+        (
+            r"\b(can|may|must|should|shall|to|never|not|only|nothing) (?:go|end up|land) (?=in(?:to)?\b)",
+            r"\1 be put ",
+        ),
         (
             r"\bhow (?:tables|they|it|the tables) (?:are|is) (?:defined|structured|built|laid out)\b",
             "table definitions",
@@ -273,6 +278,8 @@ def _meant(words: Sequence[Word], index: int, part: str, reference: Reference) -
     if reference.kind == "directory":
         following = words[index + 1].text if index + 1 < len(words) else ""
         placed = index > 0 and words[index - 1].text in _BEFORE_PLACES
+        if index == 0 and word.singular in THINGS and following and following not in (*_FOLDERS, ":", "-", ",", "and"):
+            return False  # `Tickets may be read`, though there is a folder of that name
         return (word.written == part and (part[:1].isupper() or placed or not part.isalpha())) or following in _FOLDERS
     if reference.kind == "name":
         return word.written == part or part.startswith("#")
@@ -391,7 +398,7 @@ def _phrasal(words: list[Word]) -> list[Word]:
     found: list[Word] = []
     index = 0
     while index < len(words):
-        for length in range(_LONGEST_PHRASE, 1, -1):
+        for length in range(_LONGEST_PHRASE + 1, 1, -1):
             here = words[index : index + length]
             if len(here) < length or any(w.reference for w in here):
                 continue

@@ -127,7 +127,7 @@ class _Walk:
         for variant in self._variants(node):
             texts.append(_take(argument, variant) or clean(variant.get("title")))
             for item in self._variants(variant.get("items")):
-                argument.several = True
+                argument.several |= item.get("type") != "array"
                 texts.append(_take(argument, item))
         argument.says = " ".join(dict.fromkeys(text for text in texts if text))
 

@@ -67,6 +67,8 @@ def granted(clause: Clause, meant: Meant, places: Sequence[Place], then: Mood, t
         return
     if tool.statement and any("table" in p.things and set(p.modifiers) - tool.nouns - OWNERS for p in clause.phrases):
         return  # a statement may speak of any table
+    if any(place.is_option and _changes_more(tool, place) for place in places):
+        return  # `set a ticket to pending` says nothing of its other fields
     conditions = _values(meant, places, tools)
     people, hosts, paths = tool.of(Category.PARTY), tool.of(Category.URL), tool.of(Category.PATH)
     missing = (names.parties and not people) or (names.hosts and not (hosts or people)) or (names.paths and not paths)
@@ -98,6 +100,14 @@ def granted(clause: Clause, meant: Meant, places: Sequence[Place], then: Mood, t
             yield from _without(spare, replace(base, rank=Rank.PERMITTED_AS_A_WHOLE, roles=covered))
     elif not names.anything and not _attaches(clause):
         yield from _as_a_whole(base, tool)
+
+
+def _changes_more(tool: Surface, place: Place) -> bool:
+    """Whether a tool sets other things, too, besides the one that has such values."""
+    chosen = leaves_for(tool, place)
+    named = any(tool.leaves[leaf] & tool.words for leaf in chosen)
+    others = [leaf for leaf in tool.leaves if leaf not in chosen and leaf not in tool.required]
+    return bool(tool.effects - READ) and not named and len(others) > 1
 
 
 def _values(meant: Meant, places: Sequence[Place], tools: Tools) -> tuple[dict[str, Any], frozenset[str]] | None:

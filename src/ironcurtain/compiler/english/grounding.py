@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from ironcurtain.compiler.english.clauses import Clause
 
+_SHORTEST: Final = 4  # letters of a name that may stand for a longer one
 _PARTICULAR: Final = lexicon(
     """forward broadcast invite publish share cancel trash merge approve reject suspend revert rollback disable stop
     reset transfer unsubscribe subscribe ban kick mute block revoke grant react reaction watch delegate forwarding
@@ -106,7 +108,21 @@ class Tools:
             return by_key
         if terms & FILES:
             return frozenset(tool.server for tool in self.all if tool.of(Category.PATH))
-        return frozenset(tool.server for tool in self.all if tool.holds(terms))
+        return frozenset(tool.server for tool in self.all if tool.holds(terms)) or self._servers_saying(terms)
+
+    def _servers_saying(self, terms: frozenset[str]) -> frozenset[str]:
+        """Servers at least half of whose tools describe themselves with one of these: `Todoist`."""
+        every = Counter(tool.server for tool in self.all)
+        saying = Counter(tool.server for tool in self.all if tool.says & terms)
+        found = frozenset(server for server, count in saying.items() if 2 * count >= every[server])
+        return found or frozenset(
+            tool.server for tool in self.all for name in tool.brand for term in terms if _is_short_for(name, term)
+        )
+
+
+def _is_short_for(name: str, word: str) -> bool:
+    """`todo` for Todoist."""
+    return len(name) >= _SHORTEST and word.startswith(name) and name not in HARMLESS
 
 
 def ground(clause: Clause, tools: Tools, scope: frozenset[str]) -> Grounding:

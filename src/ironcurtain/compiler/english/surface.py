@@ -28,6 +28,9 @@ _ALSO_NOUNS: Final = lexicon(
 _FILLERS: Final = lexicon(
     "by all batch multiple for in from to of with and the a new my mcp tool api v1 v2 id ids name bulk full"
 )
+_CHOSEN: Final = lexicon("status state priority type kind visibility stage phase severity level action")
+"""What an argument is called that is one of a few words."""
+_LISTED: Final = r"(?P<list>['\"]?[a-z][\w-]*['\"]?(?:\s*(?:,\s*or|,|/|\||\bor\b)\s*['\"]?[a-z][\w-]*['\"]?){1,14})"
 _SQL: Final = lexicon("query sql statement")
 
 
@@ -155,11 +158,7 @@ def _surface(
         roles=roles,
         leaves=leaves,
         required=frozenset(leaf for leaf, argument in arguments.items() if argument.required),
-        options={
-            leaf: frozenset(value for value in argument.enum if isinstance(value, str))
-            for leaf, argument in arguments.items()
-            if argument.enum
-        },
+        options={leaf: found for leaf, argument in arguments.items() if (found := _options(argument, says))},
         texts=frozenset(
             leaf
             for leaf, argument in arguments.items()
@@ -168,6 +167,18 @@ def _surface(
         selector=selector.leaf if selector else "",
         modes=dict(selector.effects) if selector else None,
     )
+
+
+def _options(argument: Argument, says: str) -> frozenset[str]:
+    """The words that an argument may be: by its schema, or as its description or the tool's lists them."""
+    if argument.enum:
+        return frozenset(value for value in argument.enum if isinstance(value, str))
+    if "string" not in argument.types or argument.name.lower() not in _CHOSEN:
+        return frozenset()
+    named = rf"\b{re.escape(argument.name.lower())}(?:es|s)?\b[^.;:]{{0,30}}?[:(=]\s*"
+    told = re.search(named + _LISTED, says.lower())
+    told = told or re.search(r"(?:^|[:(]\s*|one of\s+)" + _LISTED, argument.says.lower())
+    return frozenset(re.findall(r"(?!or\b)[a-z][\w-]*", told.group("list"))) if told else frozenset()
 
 
 def _roles(entry: Any) -> frozenset[str]:  # noqa: ANN401 - one meaning, or one for each mode

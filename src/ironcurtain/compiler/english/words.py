@@ -108,6 +108,7 @@ _REWORDED: Final = tuple(
     for pattern, instead in (
         (_NOT_OF_THESE, "else"),
         (r",?\s+(?:and |but )?nowhere else\b", " only"),
+        (r"\bwhatever (?:we|i|you|it|they) (?:needs?|wants?|likes?)\b", "anything"),
         (r"(?:(?<=: )|(?<=, )|^)on and off\b", "switch on and switch off"),
         (r"\bno(?:thing|[- ]one) (?:but|other than|except)\b", "only"),
         (

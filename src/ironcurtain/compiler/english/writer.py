@@ -286,6 +286,7 @@ class Writer:
             doubts = [*doubts, *unknown]
             known = tuple(p for p in clause.phrases if p.head not in unknown or p.references)
             grounding = ground(replace(clause, phrases=known), self._tools, frozenset())
+            grounding.meant = _by_verb(clause, grounding.meant)
             found.ungrounded = True
         elif unknown and _is_about_content(clause, unknown):
             doubts = [*doubts, *unknown]
@@ -390,6 +391,14 @@ def _is_vague(clause: Clause) -> bool:
     if clause.mood is Mood.PERMIT or clause.emphatic or clause.said:
         return False
     return all((p.head in ANYTHING or not p.head or p.pronoun) and not p.references for p in clause.phrases)
+
+
+def _by_verb(clause: Clause, meant: list[Meant]) -> list[Meant]:
+    """`Search for shops`, though no tool knows of shops: what has searching in its name."""
+    verbs = frozenset(word for act in clause.acts for word in act.verb.split("_"))
+    named = [each for each in meant if verbs & each.tool.words] if clause.effects <= READ else []
+    said = frozenset(word for p in clause.phrases for word in p.modifiers)
+    return [each for each in named if said & each.tool.words] or named or meant
 
 
 def _goes_out(clause: Clause) -> bool:

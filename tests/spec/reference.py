@@ -568,13 +568,13 @@ def has_leaf_below(schemas: list[Table], root: Any) -> bool:
 
 
 def has_default(schema: Any, place: Place, root: Any) -> bool:
-    """ "The schema has a default that is not `null` for it or for an object or list that it is in", in any branch.
+    """ "The schema has a default that is not empty for it or for an object or list that it is in", in any branch.
 
     The elements of a leaf that is a list are the leaf's too.
     """
     on_the_way = [place[:length] for length in range(len(place) + 1)]
     around = [schemas_at(schema, here, root, conditional=True) for here in [*on_the_way, (*place, "[]")]]
-    return any(found.get("default") is not None for schemas in around for found in schemas)
+    return any(not is_empty(found.get("default")) for schemas in around for found in schemas)
 
 
 def tokens(leaf: str) -> Place:

@@ -239,12 +239,13 @@ def test_a_default_beside_a_reference_is_inserted(place: Place) -> None:
     [
         ({}, "allow"),
         ({"default": None}, "allow"),
-        ({"default": {}}, "deny"),
+        ({"default": {}}, "allow"),
         ({"default": {"note": "n"}}, "deny"),
         ({"allOf": [{"default": {"note": "n"}}]}, "deny"),
         ({"then": {"properties": {"to": {"default": "eve"}}}}, "deny"),
         ({"else": {"properties": {"to": {"default": "eve"}}}}, "deny"),
         ({"else": {"properties": {"to": {"default": None}}}}, "allow"),
+        ({"else": {"properties": {"to": {"default": " "}}}}, "allow"),
         ({"if": {"properties": {"to": {"default": "eve"}}}}, "allow"),
         ({"dependentSchemas": {"note": {"properties": {"to": {"default": "eve"}}}}}, "deny"),
         ({"anyOf": [{"then": {"allOf": [{"properties": {"to": {"default": "eve"}}}]}}]}, "deny"),
@@ -264,7 +265,8 @@ def test_a_list_or_the_arguments_with_a_default_make_their_leaves_unknown(place:
     element: Table = {"properties": {"to": {}, "note": {}}}
     for schema, expected in (
         ({"items": element}, "allow"),
-        ({"items": element, "default": []}, "deny"),
+        ({"items": element, "default": []}, "allow"),
+        ({"items": element, "default": [{"note": "n"}]}, "deny"),
         ({"items": {**element, "default": {"to": "x"}}}, "deny"),
         ({"prefixItems": [{}, element]}, "allow"),
         ({"prefixItems": [element, {"properties": {"to": {"default": "eve"}}}]}, "deny"),
@@ -273,7 +275,7 @@ def test_a_list_or_the_arguments_with_a_default_make_their_leaves_unknown(place:
         found = tool("t", {"l[].to": ["recipient"], "l[].note": ["none"]}, required=("l",), properties={"l": schema})
         assert decision(place.world([count, *OPEN], found), "t", {"l": [{"note": "x", "to": ""}]}) == expected, schema
     mail = tool("t", {"to": ["recipient"]})
-    definition = {"name": "t", "inputSchema": {"properties": {"to": {}}, "default": {}}}
+    definition = {"name": "t", "inputSchema": {"properties": {"to": {}}, "default": {"to": "eve"}}}
     around = {**mail, "definition": definition, "pin": reference.pin(definition)}
     assert decision(place.world([count, *OPEN], mail), "t", {}) == "allow"
     assert decision(place.world([count, *OPEN], around), "t", {}) == "deny"

@@ -15,6 +15,11 @@ Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | Non
 Arguments: TypeAlias = "dict[str, Json]"
 
 
+def is_empty(value: Json) -> bool:
+    """Whether there is nothing in it."""
+    return value is None or value in ([], {}) or (isinstance(value, str) and not value.strip())
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
     """On whose behalf a call is made. Fixed by the owner's configuration, never by what a client says of itself."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from ironcurtain.errors import Refusal, quote
-from ironcurtain.model.call import CanonicalCall, RoleValue, Stray
+from ironcurtain.model.call import CanonicalCall, RoleValue, Stray, is_empty
 from ironcurtain.model.resolved import UNKNOWN, Opaque, Value
 from ironcurtain.model.roles import COMMAND, IDENTIFIER, NONE, Category, Role, category
 from ironcurtain.resolve.commands import resolve_command, words_of
@@ -136,7 +136,7 @@ class _Work:
             return [self._element(shape, shape.elements, item, siblings) for item in value]
         if shape.modes:
             return self._leaf(shape, value, siblings)
-        if not _is_empty(value):
+        if not is_empty(value):
             raise _unknown(shape.leaf)
         self._absent(shape, siblings, present=True)
         return value
@@ -146,7 +146,7 @@ class _Work:
             return self.members(elements, item)
         if elements.elements and isinstance(item, list) and item:
             return [self._element(shape, elements.elements, inner, siblings) for inner in item]
-        if elements.elements and _is_empty(item):
+        if elements.elements and is_empty(item):
             self._absent(elements.elements, {}, present=True)
             return item
         if not shape.modes:
@@ -165,7 +165,7 @@ class _Work:
     def _leaf(self, shape: Shape, value: Json, siblings: Mapping[str, Json]) -> Json:
         modes = _in_force(shape.modes, siblings)
         roles = tuple(dict.fromkeys(role for mode in modes for role in mode.roles))
-        if not _is_empty(value):
+        if not is_empty(value):
             return self._value(shape, roles, value, siblings)
         if isinstance(value, str) and any(category(role) in _LOCATED for role in roles):
             self._add(shape.leaf, roles, (UNKNOWN,))  # "" may mean the current directory
@@ -331,10 +331,6 @@ def _as_sent(shape: Shape | None, value: Json, siblings: Mapping[str, Json]) -> 
 
 def _is_one_of(value: Json, allowed: frozenset[tuple[type, object]]) -> bool:
     return not isinstance(value, (list, dict)) and (type(value), value) in allowed
-
-
-def _is_empty(value: Json) -> bool:
-    return value is None or value in ([], {}) or (isinstance(value, str) and not value.strip())
 
 
 def _meant(roles: tuple[Role, ...], value: str | float) -> tuple[Role, ...]:

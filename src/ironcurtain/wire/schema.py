@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import jsonschema_rs
 
 from ironcurtain.errors import Refusal, quote
+from ironcurtain.model.call import is_empty
 from ironcurtain.wire import strict_json
 from ironcurtain.wire.limits import MAX_DEFINITION, MAX_FILLED, MAX_SCHEMA_DEPTH, MAX_SUBSCHEMAS
 
@@ -39,7 +40,7 @@ class Leaf:
     name: str
     required: bool
     defaulted: bool = False
-    """Left out or null, it may stand for a default."""
+    """Left out or empty, it may stand for a default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +81,8 @@ def admit(definition: Mapping[str, Json]) -> Schema:
         raise ValueError(str(error).splitlines()[0]) from None
     leaves: dict[str, Leaf] = {}
     for leaf in _leaves(root, root, "", required=True):
-        known = leaves.get(leaf.name)
-        if known is not None:
-            leaf = Leaf(leaf.name, leaf.required or known.required, leaf.defaulted or known.defaulted)  # noqa: PLW2901
-        leaves[leaf.name] = leaf
+        known = leaves.get(leaf.name, leaf)
+        leaves[leaf.name] = Leaf(leaf.name, leaf.required or known.required, leaf.defaulted or known.defaulted)
     with_default = tuple(name for name, leaf in leaves.items() if leaf.defaulted)
     below = {name for name in leaves for above in with_default if name.startswith((f"{above}.", f"{above}[]"))}
     for name in below:  # also where the default and what it is for stand in different branches
@@ -165,7 +164,7 @@ def _leaves(
     """
     found = False
     variants = list(_possible(root, node))
-    defaulted = defaulted or any(variant.get("default") is not None for variant in variants)
+    defaulted = defaulted or any(not is_empty(variant.get("default")) for variant in variants)
     needed = {name for variant in variants for name in _names(variant.get("required"))}
     for variant in variants:
         properties = variant.get("properties")

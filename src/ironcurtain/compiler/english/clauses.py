@@ -566,8 +566,14 @@ def _in_one_place(groups: list[tuple[tuple[Act, ...], list[Phrase]]]) -> list[tu
             found.append((acts, phrases))
             continue
         near = next((places for places in (*reversed(named[:number]), *named[number + 1 :]) if places), [])
+        near = [place for place in near if not any(_is_all_of(p, place) for p in phrases)]
         found.append((acts, [*phrases, *(replace(p, head="", modifiers=()) for p in near)]))
     return found
+
+
+def _is_all_of(phrase: Phrase, place: Phrase) -> bool:
+    """`all calendars`, beside the name of one."""
+    return phrase.whole and any(r.thing and r.thing in (phrase.head, *phrase.things) for r in place.references)
 
 
 @dataclass(slots=True)

@@ -49,6 +49,13 @@ _KEPT: Final = (
 _TOUCHES_NOTHING: Final = re.compile(
     r"\btools? that (?:touch(?:es)?|change(?:s)?) nothing\b.*\b(?:permitted|allowed|fine|okay|ok)\b", re.IGNORECASE
 )
+_INTRODUCES: Final = re.compile(
+    r"^(?:\W*(?:hi|hello|hey|dear|welcome|ok|okay|so)\b[^,.!:]{0,30}[,.!:])?\s*"
+    r"(?:this|that|these|those|here|below|the following)(?: rules?| guidelines?| notes?| lines?)?"
+    r"(?: is| are| say| tell|['\u2019]s)\b.{0,12}\b(?:what|how|rules?|guidelines?|list|things|where)\b",
+    re.IGNORECASE,
+)
+"""A sentence that says that rules follow."""
 _OF_HEADINGS: Final = lexicon(
     "what things rules rule list do does dos allowed fine ok okay permitted without asking data"
 )
@@ -147,6 +154,8 @@ class _Reader:
             named = [each for each in others if any(p.references for p in each.clause.phrases)]
             kept = named if bare else [each for each in others if each.clause.count is None or each in named]
             return [plain, *kept]
+        if _INTRODUCES.match(sentence.text) and not any(word.reference for word in self._words(sentence.text)):
+            return []
         if _TOUCHES_NOTHING.search(sentence.text):
             harmless = Draft(Mood.PERMIT, Rank.PERMITTED_IN_GENERAL_AS_A_WHOLE, side_effects=False)
             return [Understanding(Clause(Mood.PERMIT, (), ()), Mood.PERMIT, drafts=[harmless])]

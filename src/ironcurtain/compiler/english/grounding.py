@@ -312,6 +312,8 @@ def _does(tool: Surface, does: frozenset[str], asked: _Asked) -> bool:
         return _may(tool, does, asked, sending=sending)
     if words & tool.words or any(f"{word}ing" in tool.words for word in words):  # `forwarding`
         return True
+    if "move" in effects and "move" in does:
+        return True
     if "delete" in effects and "trash" in tool.words and not words:
         return not asked.for_good
     if "execute" in effects and "command" in tool.all_roles:
@@ -327,6 +329,7 @@ def _may(tool: Surface, does: frozenset[str], asked: _Asked, *, sending: bool) -
         spoken = tool.words | (tool.says if "share" in effects else frozenset())
         alike = (("move", WRITE | {"move"}), ("send", WRITE | {"send"}))  # moving is changing, reacting is adding
         fits = any(effect in effects and does <= other for effect, other in alike)
+        fits = fits or (bool(effects & WRITE) and does <= WRITE)  # staging is adding
         beside = READ | (WRITE if effects & WRITE else frozenset())
         return bool(words & spoken) and (fits or (bool(does & effects) and does - effects <= beside))
     if tool.words & _PARTICULAR:

@@ -47,6 +47,7 @@ _MODALS: Final = lexicon("may can could might must should shall")
 _VERB_FOLLOWS: Final = lexicon(
     "may can could might should shall must will would not never to cannot also freely always and"
 )
+_WISHES: Final = lexicon("wants want wishes tries plans intends means likes needs")
 _UNITS_OF_CALLS: Final = lexicon("or more different new separate other in llm api tool of inference single distinct")
 
 
@@ -140,6 +141,8 @@ class _Reader:
         self._carried = ""
         self._passive = any(words[cue.end - 1].text in _BE for cue in cues)
         self._negated = False
+        self._present = False
+        """What is done is said as in `it deletes`."""
         self._stated = any(words[i].text in _BE for cue in cues for i in range(cue.start, cue.end))
         """Something is said of a thing: it is fine, they are forbidden."""
 
@@ -319,7 +322,8 @@ class _Reader:
             before -= 1
         prior = self._text(before)
         joined = prior in _CONJUNCTIONS and before not in self._skip
-        if self._passive and (form == "ed" or word.text in ("read", "put", "set", "run")) and not self._run:
+        passive = self._passive or (self._stated and before in self._cued)  # `mail is never deleted`
+        if passive and (form == "ed" or word.text in ("read", "put", "set", "run")) and not self._run:
             return act
         opens = (
             before < 0
@@ -334,7 +338,13 @@ class _Reader:
             if opens or (joined and bool(self._acts) and not self._run and self._is_verb_here(index)):
                 return act
             goes_on = prior == "to" and (self._text(before - 1) in _CONJUNCTIONS or before - 1 in self._skip)
-            return act if goes_on or (prior == "to" and not self._acts and not self._phrases) else None
+            wished = prior == "to" and self._text(before - 1) in _WISHES  # `anything it wants to post`
+            return act if goes_on or wished or (prior == "to" and not self._acts and not self._phrases) else None
+        if form == "s":  # `it never deletes`, `and it never changes or drops them`
+            follows = before >= 0 and self._text(before) in ("never", *_SUBJECTS)
+            goes_on = joined and bool(self._acts) and self._present and not self._run
+            self._present = self._present or follows
+            return act if follows or goes_on else None
         if form == "ing":
             goes_on = joined and bool(self._acts)  # `filters, forwarding and delegates` is a list of things
             follows = prior in ("by", "for", "from", "of", "with", "at", "to", "allow", "mind")
@@ -362,8 +372,10 @@ class _Reader:
         following = self._text(index + 1)
         if self._words[index].singular not in THINGS or (self._groups[-1][0] and not self._groups[-1][1]):
             return True  # `stage and commit`: there is nothing yet that it is done to
-        if self._phrases and self._phrases[-1].references and following in PREPOSITIONS:
+        if any(p.references for p in self._phrases) and following in PREPOSITIONS:
             return True  # `read #staff and post in #team`
+        if following in ("and", "or") and ACTS.get(self._text(index + 2), ("", ""))[1] == "base":
+            return True  # `stage files, commit and make branches`
         return following not in ("", ",", "in", "on", "at", "from", "of") and not self._phrases
 
     def _close(self) -> None:

@@ -98,7 +98,7 @@ def _paths(clause: Clause, meant: Sequence[Meant], place: Place, draft: Draft) -
     if "read" not in effects:
         roles -= {"read-path"}  # what is moved away is deleted
     runs, sends = "execute" in effects, "send" in effects or any(act.verb == "upload" for act in clause.acts)
-    if not clause.confined and (effects == EVERY or (clause.about_files and not runs and not sends)):
+    if not _is_of_tools(clause, meant) and (effects == EVERY or (clause.about_files and not runs and not sends)):
         for directory in place.values:
             yield replace(draft, paths=(roles or ALL_PATHS, directory))
             yield from _above(directory, draft)
@@ -109,6 +109,11 @@ def _paths(clause: Clause, meant: Sequence[Meant], place: Place, draft: Draft) -
         along = tool.of(Category.CARRIED, Category.OTHER) if draft.then is Mood.ASK else frozenset()
         for directory in place.values if covered else ():
             yield replace(draft, tools=(tool,), paths=(covered, directory), roles=along)
+
+
+def _is_of_tools(clause: Clause, meant: Sequence[Meant]) -> bool:
+    """Whether certain tools are spoken of, and not whatever works on files: `renaming a file in Tenants`."""
+    return clause.confined or (bool(meant) and bool(clause.acts) and all(act.words for act in clause.acts))
 
 
 def _above(directory: str, draft: Draft) -> Iterator[Draft]:
@@ -165,7 +170,7 @@ def closed(
     """All but some: `other channels`, `outside the sandbox`, `anyone not in my contacts`."""
     effects = clause.effects
     left = tuple(replace(place, outside=False) for place in exempt)
-    on_disk = any(place.kind == "path" for place in exempt) and not clause.confined
+    on_disk = any(place.kind == "path" for place in exempt) and not _is_of_tools(clause, meant)
     if on_disk and (effects == EVERY or not effects & {"execute", "send"}):
         yield from _closed_paths(clause, meant, left, then, sandbox)
         return

@@ -108,6 +108,7 @@ _REWORDED: Final = tuple(
     for pattern, instead in (
         (_NOT_OF_THESE, "else"),
         (r",?\s+(?:and |but )?nowhere else\b", " only"),
+        (r"\bno(?:body|[- ]one) (?:but|except|other than|besides) (?:me|us|myself|ourselves)\b", "the assistant never"),
         (r"\bwhatever (?:we|i|you|it|they) (?:needs?|wants?|likes?)\b", "anything"),
         (r"(?:(?<=: )|(?<=, )|^)on and off\b", "switch on and switch off"),
         (r"\bno(?:thing|[- ]one) (?:but|other than|except)\b", "only"),
@@ -186,7 +187,8 @@ def _tokens(text: str) -> Iterator[Word]:
                 is_domain = _DOMAINS.fullmatch(written) is not None
                 value = written.lower() if is_domain else written
                 kind = "domain" if is_domain else "literal"
-                yield Word(written.lower(), written, Reference(kind, written, (value,)))
+                thing = "repository" if kind == "literal" and written.count("/") == 1 and "." not in written else ""
+                yield Word(written.lower(), written, Reference(kind, written, (value,), thing))
             case "word":
                 yield from _opened(written)
             case _:

@@ -110,7 +110,8 @@ class Writer:
         for phrase in clause.phrases:
             if phrase.preposition in ("to", "with") and phrase.head in PEOPLE - EVERYBODY and not phrase.references:
                 yield phrase.head
-            if phrase.number > 0 and not phrase.references and not phrase.is_people:
+            named = sum(len(other.references) for other in clause.phrases)
+            if phrase.number not in (0, named) and not phrase.references and not phrase.is_people:
                 yield f"{phrase.number} {phrase.head}".strip()
         if any(place.kind == "path" for place in places):
             yield from (place.text for place in places if place.kind == "value")
@@ -122,7 +123,8 @@ class Writer:
         """The names in a clause, and the words that we cannot check."""
         named = places_of(clause.phrases, self._known, self._things)
         places = [self._sorted(p, clause) for p in named if not self._tools.servers_called([p.text.lower()])]
-        unlisted = dict(self._unlisted(clause, grounding))
+        sure = clause.mood is Mood.PERMIT or all(act.effects for act in clause.acts)
+        unlisted = dict(self._unlisted(clause, grounding)) if sure else {}
         spent = frozenset(word for words in unlisted.values() for word in words)
         doubts = [word for word in left_over(clause, grounding.meant, self._tools) if word not in spent]
         spoken = frozenset(word for each in grounding.meant for word in each.tool.says)

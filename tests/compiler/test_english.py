@@ -122,6 +122,7 @@ PERMISSIONS = [
     "It is allowed to look at everything in Projects.", "You're welcome to open files in the Projects folder.", "Files in Projects may be read.",
     "Feel free to browse my Projects folder.", "I'm happy for it to view documents in Projects.", "Projects: read whatever you like.",
     "The agent has permission to read files in Projects.", "It does not need to ask me before reading files in Projects.",
+    "Read files in Projects.", "## Files\n\n- Read files in Projects.\n", "Reading files: Projects yes, Archive no.", "Read files in Projects? Feel free.",
     "The assistant may:\n\n- read files in Projects\n", "## Fine without asking\n\n- reading files in Projects\n",
 ]  # fmt: skip
 PROHIBITIONS = [
@@ -133,7 +134,7 @@ PROHIBITIONS = [
 REQUESTS = [
     "Ask me before reading files in Archive.", "Reading files in Archive needs my approval.", "Don't read files in Archive without asking me.",
     "It may read files in Archive only after asking me.", "Files in Archive may only be opened with my permission.", "Check with me before opening anything in Archive.",
-    "Reading anything in Archive has to be approved by me.", "Never open files in Archive unless I said yes.", "Files in Archive? Run it by me.",
+    "Reading anything in Archive has to be approved by me.", "Ask before reading files in Archive.", "Files in Archive need my okay each time.", "Never open files in Archive unless I said yes.", "Files in Archive? Run it by me.",
     "## Ask me first\n\n- reading files in Archive\n",
 ]  # fmt: skip
 
@@ -317,7 +318,10 @@ NOT_PERMISSIONS = [
     "The assistant may:\n\n- read files in Projects\n- never:\n  - send email\n", "## Red lines\n\n- Send email\n", "## Allowed on weekends\n\n- sending email\n",
     "## What Anna may do\n\n- sending email\n", "On weekdays the assistant may:\n\n- send email\n", "Anna may:\n\n- send email\n",
     "To people in my contacts it may:\n\n- send email\n", "Sending email without asking is a serious breach.", "It may send messages in #team.",
-    "An assistant can do great harm by sending email.", "It may send email?! Over my dead body.", "Under no circumstances may it send email.",
+    "## Red lines\n\n- Send email to mallory@x.example\n", "Never!\n\n- Send email to mallory@x.example\n", "Send nothing to mallory@x.example.",
+    "Send email to mallory@x.example? Never.", "Mail to mallory@x.example is never sent.", "Send email to mallory@x.example after I approved it.",
+    "## What Anna may do\n\n- Send email to mallory@x.example\n", "Open questions about mallory@x.example go to Anna.",
+    "Stop! Send email to mallory@x.example and you are fired.", "An assistant can do great harm by sending email.", "It may send email?! Over my dead body.", "Under no circumstances may it send email.",
 ]  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from ironcurtain.compiler.english.lexicon import (
     HARMLESS,
     NOUNS_OF_ACTS,
     PEOPLE,
+    READ,
     THINGS,
     Act,
 )
@@ -95,7 +96,7 @@ _EXCEPTING: Final = lexicon(
     """with except other apart aside excluding save not besides anywhere anyone anything everything nothing bar minus
     less short excepting barring exclusive instead rather leaving omitting skipping but just"""
 )
-_NEGATIONS: Final = lexicon(
+NEGATIONS: Final = lexicon(
     """no not never nothing nobody none nowhere neither nor without hardly refuse refrain forbidden prohibited banned
     barred stop avoid except denied rarely seldom far scarcely barely"""
 )
@@ -174,10 +175,17 @@ class _Draft:
     words: list[Word]
     cues: list[Cue]
     asides: list[tuple[str, list[Word]]] = field(default_factory=list)
+    instructed: bool = True
 
 
-def clauses_of(words: Sequence[Word], lead: Mood | None, before: Sequence[Clause]) -> list[Clause]:
-    """The clauses of one sentence. `lead` is the mood of what it stands under, `before` what was said before it."""
+def clauses_of(
+    words: Sequence[Word], lead: Mood | None, before: Sequence[Clause], *, instructed: bool = True
+) -> list[Clause]:
+    """The clauses of one sentence.
+
+    `lead` is the mood of what it stands under, `before` what was said before it; `instructed`, whether to be told to do
+    something is to be permitted to.
+    """
     found: list[Clause] = []
     label = label_of(words)
     topic = read(words[:label], [])
@@ -186,6 +194,7 @@ def clauses_of(words: Sequence[Word], lead: Mood | None, before: Sequence[Clause
     if label and _says_only_what_about(words[:label]):
         words, before = words[label:], [Clause(None, (), about)]
     for draft in _drafts(_narrowed(words), led=lead is not None):
+        draft.instructed = instructed
         for said in _clauses(draft, lead, [*before, *found]):
             clause = _in_the_same_place(said, found[-1]) if found else said
             if not any(p.references for p in clause.phrases):  # `Exports: read the files, write nothing`
@@ -250,13 +259,7 @@ def _narrowed(words: Sequence[Word]) -> list[Word]:
 def _drafts(words: list[Word], *, led: bool) -> Iterator[_Draft]:
     cues = cues_in(words)
     start = label_of(words)
-    if (
-        not led
-        and start < len(words)
-        and words[start].text in ACTS
-        and ACTS[words[start].text][1] == "base"
-        and not _cued(cues, start, start + 1)
-    ):
+    if not led and _is_told(words[start:]) and not _cued(cues, start, start + 1):
         cues = sorted([*cues, Cue("imperative", start, start)], key=lambda cue: cue.start)  # `Read my mail.`
     inside = {index for cue in cues for index in range(cue.start, cue.end)} | idle_in(words) | _bracketed(words)
     cuts = [0]
@@ -302,6 +305,15 @@ def _drafts(words: list[Word], *, led: bool) -> Iterator[_Draft]:
         draft = _Draft(words[start].text if words else "", words[start:end], own_cues)
         _set_aside(draft)
         yield draft
+
+
+def _is_told(words: Sequence[Word]) -> bool:
+    """Whether a sentence begins as an instruction: `Mail Anna`, but not `Mail filters`."""
+    if not words or words[0].reference or ACTS.get(words[0].text, (None, ""))[1] != "base":
+        return False
+    following = words[1] if len(words) > 1 else None
+    noun = following is not None and not following.reference and following.text not in HARMLESS
+    return words[0].singular not in THINGS or not noun
 
 
 def _only_verbs(words: Sequence[Word]) -> bool:
@@ -407,7 +419,8 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
             acts, phrases = (replace(ACTS["send"][0], thing=mail),), [p for p in phrases if not p.is_people]
         phrases = _apposed(_resolved(phrases, earlier))
         stranger = mood is Mood.PERMIT and _is_of_somebody_else(draft)
-        unsettled = mood is Mood.ASK and mood_of(draft.cues) in (None, Mood.OBLIGE) and lead is None
+        told = lead is not None or any(cue.name == "same" for cue in draft.cues)
+        unsettled = mood is Mood.ASK and mood_of(draft.cues) in (None, Mood.OBLIGE) and not told
         if unsettled or stranger:  # it is not clear what is meant: whatever it speaks of asks
             named = [replace(p, outside=False, other=False) for p in (*phrases, *asides.exceptions) if p.references]
             acts, phrases, asides = (Act("touch", EVERY),), named, _Asides()
@@ -445,7 +458,7 @@ def _only_insists(draft: _Draft) -> bool:
 def _has_a_stray_no(draft: _Draft) -> bool:
     """Whether some word says no that was not understood to."""
     known = {i for cue in draft.cues for i in range(cue.start, cue.end)} | idle_in(draft.words)
-    return any(word.text in _NEGATIONS and i not in known for i, word in enumerate(draft.words))
+    return any(word.text in NEGATIONS and i not in known for i, word in enumerate(draft.words))
 
 
 def _is_of_somebody_else(draft: _Draft) -> bool:
@@ -492,7 +505,8 @@ def _mood(draft: _Draft, reading: Reading, lead: Mood | None, before: Sequence[C
         named = any(w.reference for w in draft.words) or any(w.text in _UNSETTLED for w in draft.words)
         return Mood.ASK if named else None  # `I run a small shop and have no time`
     mood = mood_of(draft.cues) or lead
-    if any(cue.name == "imperative" for cue in draft.cues) and mood is Mood.PERMIT and _is_unclear(draft):
+    told = {cue.name for cue in draft.cues} == {"imperative"}  # `Read my mail`, and nothing else that says yes
+    if told and (not draft.instructed or _is_unclear(draft) or _is_unbounded(draft, reading)):
         return Mood.ASK
     if mood is Mood.PERMIT and _only(draft) and reading.groups and _only_uses(reading):
         return Mood.OBLIGE  # `Git may only be used in Code` does not say for what
@@ -515,6 +529,12 @@ def _is_unclear(draft: _Draft) -> bool:
     known = {i for cue in draft.cues for i in range(cue.start, cue.end)}
     plain = [word.text for index, word in enumerate(draft.words) if index not in known and not word.reference]
     return _has_a_stray_no(draft) or any(text in _UNSETTLED or text in _FINITE for text in plain)
+
+
+def _is_unbounded(draft: _Draft, reading: Reading) -> bool:
+    """`Send email`, to whom and where it likes."""
+    named = any(word.reference for word in draft.words) or any(p.references for p in reading.phrases)
+    return not named and any(act.effects - READ for acts, _ in reading.groups for act in acts)
 
 
 def _wants_something(draft: _Draft, reading: Reading) -> bool:
@@ -665,6 +685,8 @@ def _named_acts(phrases: Sequence[Phrase], mood: Mood | None) -> Iterator[Act]:
         yield replace(ACTS["send"][0], thing=mail)
     elif any(p.things & {"command", "query"} or p.head in _STATEMENTS for p in subjects):
         yield ACTS["run"][0]
+    elif any("link" in p.things and not p.preposition for p in phrases):
+        yield ACTS["make_links"][0]
     elif any("page" in p.things for p in phrases) and mood is Mood.PERMIT:
         yield ACTS["fetch"][0]
 

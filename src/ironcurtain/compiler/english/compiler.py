@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.compiler.annotate.text import lexicon
-from ironcurtain.compiler.english.clauses import Clause, clauses_of, label_of
+from ironcurtain.compiler.english.clauses import NEGATIONS, Clause, clauses_of, label_of
 from ironcurtain.compiler.english.cues import Mood, cues_in, mood_of
 from ironcurtain.compiler.english.document import LONGEST, Sentence, sentences_of
 from ironcurtain.compiler.english.drafts import Draft, Rank, Understanding
@@ -49,6 +49,12 @@ _KEPT: Final = (
 _TOUCHES_NOTHING: Final = re.compile(
     r"\btools? that (?:touch(?:es)?|change(?:s)?) nothing\b.*\b(?:permitted|allowed|fine|okay|ok)\b", re.IGNORECASE
 )
+_TITLES: Final = re.compile(
+    r"^(?:notes?|rules?|guidelines?|instructions?|guidance|policy|constitution|what (?:my|the|our|your|you|it)\b.*)"
+    r"|\b(?:rules?|guidelines?|instructions?|constitution|policy|assistant|helper|agent)$",
+    re.IGNORECASE,
+)
+"""Headings that say no more than that rules follow."""
 _INTRODUCES: Final = re.compile(
     r"^(?:\W*(?:hi|hello|hey|dear|welcome|ok|okay|so)\b[^,.!:]{0,30}[,.!:])?\s*"
     r"(?:this|that|these|those|here|below|the following)(?: rules?| guidelines?| notes?| lines?)?"
@@ -169,7 +175,8 @@ class _Reader:
     def _clauses(self, sentence: Sentence) -> list[Understanding]:
         lead, words = self._led(sentence)
         label, server = self._server(words)
-        clauses = clauses_of(words[label:], lead, [] if server else self._before)
+        instructed = self._is_neutral(sentence)
+        clauses = clauses_of(words[label:], lead, [] if server else self._before, instructed=instructed)
         asked = "?" in sentence.text and not cues_in(self._words(sentence.text.rpartition("?")[2]))
         named = [p for heading in sentence.headings for p in read(self._words(heading), []).phrases if p.references]
         confined = bool(server)
@@ -180,6 +187,20 @@ class _Reader:
             found.append(self._writer.understand(clause, scope, sentence.text, self._topic))
             self._topic = found[-1].servers or self._topic
         return found
+
+    def _is_neutral(self, sentence: Sentence) -> bool:
+        """Whether what a sentence stands under leaves open what it says: `Calendar`, and not `Red lines`."""
+        before = self._words(sentence.after)
+        negative = any(word.text in NEGATIONS for word in before)
+        if negative or mood_of(cues_in(before)) not in (None, Mood.PERMIT):
+            return False
+        return all(self._is_neutral_heading(heading) for heading in sentence.headings)
+
+    def _is_neutral_heading(self, heading: str) -> bool:
+        words = self._words(heading)
+        plain = all(word.text in HARMLESS or word.text in _OF_HEADINGS or word.reference for word in words)
+        known = plain or _TITLES.search(heading) or self._tools.servers_about([word.text for word in words])
+        return bool(known) and _mood_of_heading(heading, words) in (None, Mood.PERMIT)
 
     def _server(self, words: Sequence[Word]) -> tuple[int, frozenset[str]]:
         """How many words name a server that the rest is about, and which: `Shell: ask every time`."""
@@ -241,7 +262,8 @@ def _mood_of_heading(heading: str, words: Sequence[Word]) -> Mood | None:
         word.text in HARMLESS or word.text in _OF_HEADINGS or index in _cued(words) for index, word in enumerate(words)
     )
     if mood is Mood.PERMIT and not accounted:
-        return Mood.ASK  # `Allowed on weekends`
+        asks = words[0].text not in ("what", "how")  # `Allowed on weekends`, but not `What my helper is allowed to do`
+        return Mood.ASK if asks else None
     if mood is not None:
         return mood
     text = heading.lower()

@@ -35,12 +35,15 @@ class Sentence:
     """The line that introduces the list it is an item of: `The assistant may:`."""
     block: int
     """Which paragraph or list item it is in."""
+    after: str = ""
+    """The paragraph before the list it is an item of, where none introduces it."""
 
 
 def sentences_of(text: str) -> list[Sentence]:
     """All sentences, in order. What is neither a heading nor a lead is in one of them."""
     found: list[Sentence] = []
     headings: list[tuple[int, str]] = []
+    paragraph = ""
     leads: list[tuple[int, str]] = []
     """What introduces the lists that are open, each with how far it is indented."""
     for number, block in enumerate(_blocks(text)):
@@ -49,8 +52,9 @@ def sentences_of(text: str) -> list[Sentence]:
         if block.level:
             headings = [(level, name) for level, name in headings if level < block.level]
             headings.append((block.level, block.text))
-            leads = []
+            leads, paragraph = [], ""
             continue
+        paragraph = paragraph if block.item else block.text
         names = tuple(name for _, name in headings)
         depth = block.indent if block.item else -1
         leads = [(at, lead) for at, lead in leads if at < depth]
@@ -58,7 +62,8 @@ def sentences_of(text: str) -> list[Sentence]:
         label = _LABEL.match(block.text)
         under = (*names, label.group(1).strip(" .:")) if label else names
         pieces = _split(block.text)
-        found += [Sentence(each, under, lead, number) for each in pieces if not each.endswith(":")]
+        after = paragraph if block.item and not lead else ""
+        found += [Sentence(each, under, lead, number, after) for each in pieces if not each.endswith(":")]
         if pieces and pieces[-1].endswith(":"):
             leads.append((depth, pieces[-1].rstrip(" :")))
             if not _is_followed(text, pieces[-1]):

@@ -28,11 +28,13 @@ class Rank(IntEnum):
     PERMITTED_AS_A_WHOLE = 5
     """Tools without a role that is named, behind the guards of what is not permitted."""
     ASKED_IN_GENERAL = 6
-    CLOSED = 7
+    OWN = 7
+    """The sandbox, ahead of what is closed."""
+    CLOSED = 8
     """Everything else of that sort."""
-    PERMITTED_IN_GENERAL = 8
-    PERMITTED_IN_GENERAL_AS_A_WHOLE = 9
-    LAST = 10
+    PERMITTED_IN_GENERAL = 9
+    PERMITTED_IN_GENERAL_AS_A_WHOLE = 10
+    LAST = 11
 
 
 @dataclass(frozen=True, slots=True)

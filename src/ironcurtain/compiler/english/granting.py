@@ -100,6 +100,8 @@ def granted(clause: Clause, meant: Meant, places: Sequence[Place], then: Mood, t
             yield from _without(spare, replace(base, rank=Rank.PERMITTED_AS_A_WHOLE, roles=covered))
     elif not names.anything and not _attaches(clause):
         yield from _as_a_whole(base, tool)
+        if then is Mood.PERMIT and not tool.of(Category.URL, Category.PARTY, Category.OTHER, Category.PATH):
+            yield from _without(spare, replace(base, rank=Rank.PERMITTED_AS_A_WHOLE))
 
 
 def _changes_more(tool: Surface, place: Place) -> bool:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from ironcurtain.compiler.english.clauses import Clause
 
+_WITHOUT_OBJECT: Final = ("commit", "push", "stage")
+"""`Commit and make branches` is not committing branches."""
 _SHORTEST: Final = 4  # letters of a name that may stand for a longer one
 _PARTICULAR: Final = lexicon(
     """forward broadcast invite publish share cancel trash merge approve reject suspend revert rollback disable stop
@@ -150,6 +152,8 @@ def _ground(clause: Clause, tools: Tools, scope: frozenset[str]) -> Grounding:
         for phrase in spoken or [Phrase()]:
             only_brand = {*phrase.modifiers, phrase.head} <= brand  # `Todoist`: the server is all that is named
             hits = _hits(candidates, _Asked.of(act, Phrase() if only_brand else phrase, clause))
+            if not hits and act.verb in _WITHOUT_OBJECT and len(clause.acts) > 1:
+                hits = _hits(candidates, _Asked.of(act, Phrase(), clause))
             named = phrase.head and phrase.head not in ANYTHING and not only_brand
             if named and not hits and not _is_known(phrase.head, tools) and phrase.head not in found.unknown:
                 found.unknown.append(phrase.head)

@@ -49,7 +49,7 @@ def ordered(drafts: Iterable[Placed]) -> list[Placed]:
 
 def _before(draft: Draft, closing: Sequence[Draft]) -> Iterator[Draft]:
     """A permission, cut down to what closing rules leave alone; what is left of it stands behind them."""
-    if draft.then is not Mood.PERMIT:
+    if draft.then is not Mood.PERMIT or draft.rank is Rank.OWN:
         yield draft
         return
     reach = [rule for rule in closing if rule.exempt and _meets(draft, rule)]

@@ -333,7 +333,7 @@ class _Reader:
             in (":", "-", "(", "please", "not", "before", "though", "whereas", "while", "but", "so", "then", "you")
         )
         if form == "base":
-            if before < 0 and self._stated and word.singular in THINGS:
+            if before < 0 and word.singular in THINGS and (self._stated or self._text(index + 1) in _BE):
                 return None  # `Mail filters are off limits`
             if opens or (joined and bool(self._acts) and not self._run and self._is_verb_here(index)):
                 return act

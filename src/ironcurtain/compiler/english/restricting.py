@@ -207,7 +207,10 @@ def _closed_paths(
     if asks_outside and (effects == EVERY or not clause.about_files):
         yield Draft(then, Rank.LAST, elsewhere=True)
         return
-    yield Draft(then, Rank.CLOSED, roles=path_roles(effects) or ALL_PATHS, elsewhere=asks_outside, exempt=left)
+    roles = path_roles(effects) or ALL_PATHS
+    if clause.mood is Mood.PERMIT and roles - {"delete-path"}:  # what is its own stays so
+        yield Draft(Mood.PERMIT, Rank.OWN, paths=(roles - {"delete-path"}, sandbox))
+    yield Draft(then, Rank.CLOSED, roles=roles, elsewhere=asks_outside, exempt=left)
     if effects & {"delete", "create", "update"} and not any(p.things & FILES for p in clause.phrases):
         homeless = [each for each in meant if not each.tool.of(Category.PATH)]
         rank = Rank.FORBIDDEN if then is Mood.FORBID else Rank.ASKED_IN_GENERAL

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.text import singular
-from ironcurtain.compiler.english.lexicon import ACTS, THINGS
+from ironcurtain.compiler.english.lexicon import ACTS, HARMLESS, THINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -109,6 +109,8 @@ _REWORDED: Final = tuple(
         (_NOT_OF_THESE, "else"),
         (r",?\s+(?:and |but )?nowhere else\b", " only"),
         (r"\bno(?:body|[- ]one) (?:but|except|other than|besides) (?:me|us|myself|ourselves)\b", "the assistant never"),
+        (r"\bqueries (?:that|which) (?:only |just )*(?:read|select)\b", "select queries on"),
+        (r"\bask for (?=(?:more|over|at most|no more|up to)\b)", "fetch "),
         (r"\bwhatever (?:we|i|you|it|they) (?:needs?|wants?|likes?)\b", "anything"),
         (r"(?:(?<=: )|(?<=, )|^)on and off\b", "switch on and switch off"),
         (r"\bno(?:thing|[- ]one) (?:but|other than|except)\b", "only"),
@@ -125,6 +127,9 @@ _REWORDED: Final = tuple(
 """Ways to say something that is easier to understand otherwise."""
 _ODD: Final = r"[A-Za-z0-9]\w*(?:[-_./]\w+)+"
 _BEFORE_NAME: Final = re.compile(rf"\b([a-z]+)s?\s+(?:named |called |is )?[`\"']?({_ODD})", re.IGNORECASE)
+_SORTED_NAME: Final = re.compile(
+    r"\b(?:[Tt]he|[Mm]y|[Oo]ur)\s+(tables?|buckets?|databases?|branch(?:es)?|namespaces?|collections?|topics?|queues?)\s+([a-z]\w+)(?![\w./-])"
+)
 _AFTER_NAME: Final = re.compile(rf"\b(?:the|my|our)\s+[`\"']?({_ODD})[`\"']?\s+([a-z]+)", re.IGNORECASE)
 _COMPOUND: Final = r"[a-z0-9]+(?:[-_][a-z0-9]+)+"
 _TWICE: Final = re.compile(rf"(?<![\w/.-]){_COMPOUND}(?![\w-])")
@@ -144,13 +149,22 @@ def named_things(text: str) -> dict[str, str]:
             near = re.finditer(rf"((?:\w+[^\w\n.;]+){{0,3}}){itself}((?:[^\w\n.;]+\w+)?)", text)
             words = [word for each in near for part in each.groups() for word in re.findall(r"\w+", part)]
             found += [(name, word) for word in words]
+    found += [(name, thing) for thing, name in _SORTED_NAME.findall(text) if _is_like_a_name(name)]
     things: dict[str, str] = {}
     for name, thing in found:
         if (word := singular(thing.lower())) in THINGS:
             things.setdefault(name, word)
     for name in _ALONE.findall(text):
         things.setdefault(name, "")
+    for name in tuple(things):
+        for other in re.findall(rf"(?<![\w-]){re.escape(name)}(?:\s*,)?\s+(?:and\s+|or\s+)?({_COMPOUND})", text):
+            things[other] = things.get(other) or things[name]  # `the buckets acme-raw and acme-public`
     return things
+
+
+def _is_like_a_name(word: str) -> bool:
+    """`the table members`, but not `the table is`."""
+    return word not in HARMLESS and word not in ACTS and word not in _BEFORE_PLACES
 
 
 def words_in(text: str, known: Known, literals: frozenset[str] = frozenset()) -> list[Word]:

@@ -166,6 +166,8 @@ class Writer:
         if place.thing and any(is_whole_server(tool, place, self._tools.all) for tool in self._tools.all):
             return place
         place = replace(place, thing="")
+        if place.text in self._known.names:
+            return place  # `cells in the Budget`: what holds them is no cell
         for word in (word for p in clause.phrases if not p.references for word in (*p.modifiers, p.head)):
             if word and word not in ANYTHING and any(tool.leaves_for(terms_of(word)) for tool in self._tools.all):
                 self._things[place.text] = word

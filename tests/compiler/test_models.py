@@ -14,10 +14,11 @@ from evaluation.annotate import DATA
 
 from ironcurtain.artifacts.policy import Surroundings, load_policy
 from ironcurtain.cli.main import main
+from ironcurtain.errors import ArtifactError
 from tests.support import outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 FILES = f"files={DATA}/catalogues/npm__modelcontextprotocol_server-filesystem.json"
@@ -60,15 +61,28 @@ def described(request: dict[str, Any], roles: dict[str, list[str]]) -> dict[str,
 
 @contextmanager
 def model(
-    *answers: Any, roles: dict[str, list[str]] | None = None, drops_annotations: bool = False
+    *answers: Any,
+    roles: dict[str, list[str]] | None = None,
+    tests: Sequence[dict[str, Any]] = (),
+    judgement: Any = None,
+    fails: bool = False,
 ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """A server that speaks like OpenAI's and gives these answers, the last one for ever; and what it was asked."""
+    """A server that speaks like OpenAI's and gives these answers, the last one for ever; and what it was asked.
+
+    It says nothing of tools and writes no tests, but for what `roles`, `tests` and `judgement` say.
+    """
     asked: list[dict[str, Any]] = []
+
+    def besides(request: dict[str, Any]) -> Any:
+        wanted = request["tools"][0]["function"]["parameters"]["properties"]
+        if "scenarios" in wanted:
+            return {"scenarios": list(tests)}
+        return judgement if "fixes" in wanted else described(request, roles or {})
 
     class Speaks(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            answer = None if drops_annotations else described(request, roles or {})
+            answer = None if fails else besides(request)
             if answer is None:
                 asked.append(request)
                 answer = answers[min(len(asked), len(answers)) - 1]
@@ -118,13 +132,13 @@ class Desk:
         monkeypatch.setenv("IRONCURTAIN_HOME", str(root / "home"))
         monkeypatch.setenv("OPENAI_API_KEY", "none")
 
-    def compile(self, url: str, *more: str) -> tuple[dict[str, Any], str]:
+    def compile(self, url: str, *more: str, fails: bool = False) -> tuple[dict[str, Any], str]:
         self.monkeypatch.setenv("OPENAI_BASE_URL", url)
         words = ["compile", "--constitution", "constitution.md", "--setup", "setup.json", "--out", "policy"]
         words = [str(self.root / word) if word[-3:] in (".md", "son", "icy") else word for word in words]
         code = main([*words, "--catalogue", FILES, "--yes", "--json", *more])
         said = self.capsys.readouterr()
-        assert code == 0, said.err
+        assert code == fails, said.err
         return json.loads(said.out), said.err
 
     def decided(self, tool: str, path: str) -> str:
@@ -151,7 +165,8 @@ def test_where_two_readings_differ_the_stricter_holds(desk: Desk) -> None:
     prompt = json.dumps(asked[0]["messages"])
     assert "It may read files in Projects." in prompt
     noted = [json.loads(line) for line in (desk.root / "home" / "llm-interactions.jsonl").read_text().splitlines()]
-    assert [(each["stage"], each["tokens"]) for each in noted] == [("annotate", 120), ("compile", 120)]
+    stages = [("annotate", 120), ("compile", 120), ("scenarios", 120)]
+    assert [(each["stage"], each["tokens"]) for each in noted] == stages
 
 
 def test_what_a_model_does_not_grant_is_not_granted(desk: Desk) -> None:
@@ -191,7 +206,7 @@ def test_a_bad_answer_is_given_back_for_repair(desk: Desk) -> None:
     ids=["prose", "no list", "no outcome", "an extra key", "too many", "a fault", "no key"],
 )
 def test_a_model_that_fails_costs_nothing_but_time(desk: Desk, answer: Any) -> None:
-    with model(answer, drops_annotations=True) as (url, _):
+    with model(answer, fails=True) as (url, _):
         said, complaint = desk.compile(url, *MODEL)
     assert said["verdict"] == "pass"
     assert "no second opinion" in complaint
@@ -218,3 +233,63 @@ def test_a_model_may_add_a_role_and_takes_none_away(desk: Desk) -> None:
     (write,) = [tool for tool in annotations["servers"]["files"]["tools"] if tool["toolName"] == "write_file"]
     assert write["args"]["path"]["roles"] == ["write-path"], "it said none"
     assert write["args"]["content"]["roles"] == ["outbound-content"]
+
+
+def written(path: str, expected: str, tool: str = "read_file") -> dict[str, Any]:
+    return {
+        "sentence": 1,
+        "server": "files",
+        "tool": tool,
+        "arguments": {"path": path},
+        "expected": expected,
+        "why": "because",
+    }
+
+
+SECRET = written("/home/kim/Projects/secret/a", "deny")
+JUDGED: dict[str, Any] = {"explanations": ["nothing speaks of secret"], "probes": [], "fixes": []}
+MENDS = {"sentence": 1, "then": "deny", "paths": {"roles": ["read-path"], "within": "/home/kim/Projects/secret"}}
+
+
+def test_what_a_model_expects_is_tested_and_a_failure_stays_one(desk: Desk) -> None:
+    tests = [written("/home/kim/Projects/a", "allow"), SECRET, written("/home/kim/Letters/a", "allow")]
+    with model({"rules": [READ, WRITE]}, tests=tests, judgement=JUDGED) as (url, _):
+        first, _ = desk.compile(url, *MODEL, fails=True)
+        again, _ = desk.compile(url, *MODEL, fails=True)
+    assert first["verdict"] == again["verdict"] == "fail"
+    (failed,) = first["failed"]
+    assert "openai-chat:m" in failed
+    noted = [json.loads(line) for line in (desk.root / "home" / "llm-interactions.jsonl").read_text().splitlines()]
+    assert [each["stage"] for each in noted].count("judge") == 3, "three rounds, and the second time none"
+
+
+def test_a_fix_that_only_forbids_is_taken_and_one_that_loosens_is_not(desk: Desk) -> None:
+    probe = written("/home/kim/Projects/secret/b/c", "deny")
+    loosens = {"sentence": 1, "then": "escalate", "paths": {"roles": ["read-path"], "within": "/home/kim/Letters"}}
+    judgement = {**JUDGED, "probes": [probe], "fixes": [loosens, MENDS]}
+    with model({"rules": [READ, WRITE]}, tests=[SECRET], judgement=judgement) as (url, _):
+        said, _ = desk.compile(url, *MODEL)
+    assert said["verdict"] == "pass"
+    assert desk.decided("read_file", "/home/kim/Projects/secret/b/c") == "deny"
+    assert desk.decided("read_file", "/home/kim/Projects/a") == "allow"
+    assert desk.decided("read_file", "/home/kim/Letters/a") == "deny"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {**JUDGED, "fixes": [{**MENDS, "then": "allow"}]},
+        {**JUDGED, "verdict": "pass"},
+        {**JUDGED, "probes": [{**SECRET, "tool": "none"}]},
+        {**JUDGED, "probes": [{**SECRET, "arguments": {"nothing": 1}}]},
+        {**JUDGED, "expected": [written("/home/kim/Projects/secret/a", "allow")]},
+        "all is well",
+    ],
+    ids=["an allow", "a verdict", "no tool", "no arguments", "an expectation", "prose"],
+)
+def test_a_judge_that_wants_more_than_it_may_is_not_heard(desk: Desk, answer: Any) -> None:
+    with model({"rules": [READ, WRITE]}, tests=[SECRET], judgement=answer) as (url, _):
+        said, _ = desk.compile(url, *MODEL, fails=True)
+    assert said["verdict"] == "fail", "what was expected stays expected"
+    with pytest.raises(ArtifactError, match="did not pass"):
+        desk.decided("read_file", "/home/kim/Projects/a")

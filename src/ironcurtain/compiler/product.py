@@ -28,6 +28,8 @@ class Product:
     compiled: Compiled
     artifacts: Mapping[str, Mapping[str, Any]]
     """By file name."""
+    asked: tuple[Mapping[str, Any], ...] = ()
+    """Scenarios that a model wants to be tested."""
 
     def write(self, directory: Path) -> None:
         """Put the artifacts into a directory; what an earlier compilation left there goes, but for lists."""

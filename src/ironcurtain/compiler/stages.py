@@ -178,6 +178,34 @@ class Stages:
         self._done("model", says, began, remembered=known_answer is not None)
         return product.ruled_by(chosen), opinions.difference
 
+    def question(
+        self, product: Product, directory: Path, surroundings: Surroundings, known: Known, wanted: Wanted
+    ) -> tuple[Product, list[str]]:
+        """A model's own tests, with what it mends of what they find; and what it says of them."""
+        from ironcurtain.compiler.llm.judging import JUDGES, WRITES, question  # noqa: PLC0415 - an extra
+
+        began = time.monotonic()
+        product.write(directory)
+        bundle = read_bundle(directory)
+        inputs = [wanted.model.name, wanted.opinion, WRITES, JUDGES, product.text, bundle.meaning, asdict(known)]
+        answered = self.cache.find("question", inputs)
+        if answered is None:
+            mend = wanted.opinion != "built-in"
+            found = question(wanted.model, product, bundle, surroundings, known, mend=mend)
+            answered = {
+                "rules": found.rules,
+                "scenarios": found.scenarios,
+                "notes": found.notes,
+                "says": f"{len(found.scenarios)} scenarios, {found.tokens} tokens",
+            }
+            self.cache.keep("question", inputs, answered)
+            remembered = False
+        else:
+            remembered = True
+        self._done("model", f"{wanted.model.name}: {answered['says']}", began, remembered=remembered)
+        asked = tuple(answered["scenarios"])
+        return replace(product.ruled_by(answered["rules"]), asked=asked), answered["notes"]
+
     def finish(
         self,
         product: Product,
@@ -236,10 +264,14 @@ class Stages:
             for each in made["scenarios"]
             if (key := canonical(each["request"])) in told and told[key]["expectedDecision"] != each["expectedDecision"]
         ]
-        derived = [each for each in made["scenarios"] if canonical(each["request"]) not in told]
+        asked = {key: each for each in product.asked if (key := canonical(each["request"])) not in told}
+        derived = [
+            each for each in made["scenarios"] if (key := canonical(each["request"])) not in told and key not in asked
+        ]
         says = f"{len(handwritten)} written by hand, {len(derived)} derived"
+        says += f", {len(asked)} by a model" if asked else ""
         self._done("scenarios", says, began, remembered=known is not None)
-        return {"version": 1, "scenarios": [*handwritten, *derived]}, contradictions
+        return {"version": 1, "scenarios": [*handwritten, *asked.values(), *derived]}, contradictions
 
     def _verify(
         self, product: Product, directory: Path, surroundings: Surroundings, statements: list[dict[str, Any]]

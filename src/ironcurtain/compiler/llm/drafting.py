@@ -88,10 +88,10 @@ def draft(
     """What a model makes of a constitution. `loaded` is the built-in policy for the same tools and lists."""
 
     def check(drafted: Drafted) -> str | None:
-        return _complaint(_rules(drafted, sentences), drafted, sentences, known, loaded)
+        return complaint_about(drafted.rules, sentences, known, loaded)
 
     answer = model.ask("compile", INSTRUCTIONS, prompt_of(sentences, annotations, known), Drafted, check)
-    return _rules(answer.output, sentences), answer
+    return rules_of(answer.output.rules, sentences), answer
 
 
 def prompt_of(sentences: Sequence[str], annotations: Mapping[str, Any], known: Known) -> str:
@@ -127,9 +127,10 @@ def _roles(entry: Any) -> list[str]:  # noqa: ANN401 - as it stands in an artifa
     return sorted({role for mode in modes for role in mode["roles"]})
 
 
-def _rules(drafted: Drafted, sentences: Sequence[str]) -> list[dict[str, Any]]:
+def rules_of(drafted: Sequence[DraftedRule], sentences: Sequence[str]) -> list[dict[str, Any]]:
+    """What a model drafted, as artifacts have it."""
     made = []
-    for number, rule in enumerate(drafted.rules, 1):
+    for number, rule in enumerate(drafted, 1):
         fields = rule.model_dump(by_alias=True, exclude_none=True)
         place, then = fields.pop("sentence"), fields.pop("then")
         text = sentences[place - 1] if 0 < place <= len(sentences) else ""
@@ -139,11 +140,12 @@ def _rules(drafted: Drafted, sentences: Sequence[str]) -> list[dict[str, Any]]:
     return made
 
 
-def _complaint(
-    rules: list[dict[str, Any]], drafted: Drafted, sentences: Sequence[str], known: Known, loaded: Loaded
+def complaint_about(
+    drafted: Sequence[DraftedRule], sentences: Sequence[str], known: Known, loaded: Loaded
 ) -> str | None:
-    """What is wrong with an answer, for its repair."""
-    for rule, drawn in zip(rules, drafted.rules, strict=True):
+    """What is wrong with drafted rules, for their repair."""
+    rules = rules_of(drafted, sentences)
+    for rule, drawn in zip(rules, drafted, strict=True):
         if not 0 < drawn.sentence <= len(sentences):
             return f"rule {rule['name']}: there is no sentence {drawn.sentence}"
         if drawn.paths and _is_ours(drawn.paths.within, known):

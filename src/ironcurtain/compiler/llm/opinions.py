@@ -34,14 +34,19 @@ class Opinions:
     """From the built-in reading to the model's."""
 
 
+def loaded_with(bundle: Bundle, rules: Rules, surroundings: Surroundings) -> Loaded:
+    """The policy of a bundle with other rules."""
+    policy: Any = bundle.items[POLICY].value
+    changed: Any = {**policy, "rules": rules}
+    item = Item(changed, POLICY)
+    return build(replace(bundle, items={**bundle.items, POLICY: item}), surroundings)
+
+
 def joined(bundle: Bundle, own: Rules, others: Rules, surroundings: Surroundings) -> Opinions:
     """The stricter of two readings, for the tools and lists of a bundle."""
 
     def loaded(rules: Rules) -> Loaded:
-        policy: Any = bundle.items[POLICY].value
-        changed: Any = {**policy, "rules": rules}
-        item = Item(changed, POLICY)
-        return build(replace(bundle, items={**bundle.items, POLICY: item}), surroundings)
+        return loaded_with(bundle, rules, surroundings)
 
     mine, its = loaded(own), loaded(others)
     difference = diff_policies(mine, its, surroundings.now)

@@ -75,6 +75,8 @@ def model(
 
     def besides(request: dict[str, Any]) -> Any:
         wanted = request["tools"][0]["function"]["parameters"]["properties"]
+        if "values" in wanted:
+            return {"values": ["bbc.co.uk", "*.example.org", "no domain", "@contacts", "news.example"]}
         if "scenarios" in wanted:
             return {"scenarios": list(tests)}
         return judgement if "fixes" in wanted else described(request, roles or {})
@@ -293,3 +295,17 @@ def test_a_judge_that_wants_more_than_it_may_is_not_heard(desk: Desk, answer: An
     assert said["verdict"] == "fail", "what was expected stays expected"
     with pytest.raises(ArtifactError, match="did not pass"):
         desk.decided("read_file", "/home/kim/Projects/a")
+
+
+def test_a_list_that_a_model_fills(desk: Desk) -> None:
+    assert main(["init", "--yes"]) == 0
+    home = desk.root / "home"
+    with (home / "config.toml").open("a") as file:
+        file.write('[lists.news-sites]\nkind = "domain"\nmodel = "openai-chat:m"\nwanted = "news sites"\n')
+    with model({"rules": []}) as (url, _):
+        desk.monkeypatch.setenv("OPENAI_BASE_URL", url)
+        assert main(["lists", "refresh", "--yes"]) == 0
+    said = desk.capsys.readouterr().out
+    assert "2 values from openai-chat:m, 3 left out" in said
+    lists = json.loads((home / "policy" / "dynamic-lists.json").read_text())["lists"]
+    assert lists["news-sites"] == {"kind": "domain", "values": ["bbc.co.uk", "news.example"]}

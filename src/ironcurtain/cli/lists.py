@@ -20,6 +20,7 @@ from ironcurtain.cli.compile import recompile
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import console, table
 from ironcurtain.compiler.lists import amended, fetch, refreshed, sources_of
+from ironcurtain.compiler.llm.asking import Model, missing
 from ironcurtain.errors import Refusal, visible
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def show(arguments: argparse.Namespace) -> int:
     home = Home(default_home())
     bundle = read_bundle(home.policy)
     policy: Any = bundle.items[POLICY].value
-    sources = {source.name: source.file or source.tool for source in _sources(home)}
+    sources = {source.name: source.says for source in _sources(home)}
     rows = [
         {"name": name, "from": "config.toml", "values": _values(entry)}
         for name, entry in policy.get("lists", {}).items()
@@ -69,14 +70,14 @@ def refresh(arguments: argparse.Namespace) -> int:
     fetched, failed = [], 0
     for source in wanted:
         try:
-            found = fetch(source, Path.home(), _call)
+            found = fetch(source, Path.home(), _ask_source)
         except Refusal as refusal:
             failed += 1
             print(f"@{visible(source.name)}: {visible(refusal.reason)}; {visible(refusal.help)}")
             continue
         fetched.append(found)
         odd = f", {len(found.left_out)} left out: {', '.join(found.left_out[:3])}" if found.left_out else ""
-        print(visible(f"@{source.name}: {len(found.values)} values from {source.file or source.tool}{odd}"))
+        print(visible(f"@{source.name}: {len(found.values)} values from {source.says}{odd}"))
     if not fetched:
         print("nothing was refreshed")
         return NO if failed else DONE
@@ -111,6 +112,19 @@ def _values(entry: Any) -> list[str]:  # noqa: ANN401 - as it stands in an artif
         return [str(value) for value in entry]
     values = [*entry["values"], *entry.get("manualAdditions", [])]
     return [str(value) for value in values if value not in entry.get("manualRemovals", [])]
+
+
+def _ask_source(source: Source) -> str:
+    """What the tool or the model says that the owner named in the configuration of the list."""
+    if source.tool:
+        server, _, tool = source.tool.partition("/")
+        return _call(server, tool, source.arguments or {})
+    try:
+        from ironcurtain.compiler.llm.filling import fill  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise missing() from None
+    log = Home(default_home()).root / "llm-interactions.jsonl"
+    return json.dumps(fill(Model(source.model, log), source.name, source.kind, source.wanted))
 
 
 def _call(server: str, tool: str, arguments: Mapping[str, Any]) -> str:

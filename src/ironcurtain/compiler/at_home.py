@@ -13,6 +13,7 @@ from ironcurtain.artifacts.policy import ANNOTATIONS, LISTS, POLICY, read_bundle
 from ironcurtain.artifacts.scenarios import read_scenarios
 from ironcurtain.artifacts.settings import SPOKEN_OF
 from ironcurtain.compiler.labels import labelled, read_labels
+from ironcurtain.compiler.lists import SOURCES
 from ironcurtain.compiler.setup import NamedList, known_from
 from ironcurtain.errors import Refusal
 
@@ -111,4 +112,4 @@ def known_at_home(home: Home, bundle: Bundle, dynamic: Mapping[str, Any] | None 
 
 def _has_source(entry: object) -> bool:
     """Whether a list is kept up to date, and its values stand in `dynamic-lists.json`."""
-    return isinstance(entry, dict) and not entry.keys().isdisjoint({"file", "tool"})
+    return isinstance(entry, dict) and not entry.keys().isdisjoint(SOURCES)

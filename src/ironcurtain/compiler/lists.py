@@ -1,9 +1,9 @@
 """Dynamic lists: `@contacts`, `@news-sites`.
 
-Their values come from a file or from a tool; the owner's own additions and removals outlive every refresh.
+Their values come from a file, a tool or a model; the owner's own additions and removals outlive every refresh.
 
-INVARIANT: what a file or a tool says is data. A value that is none of the list's kind is left out and named; nothing
-that means more than itself (a wildcard, another list) comes in this way.
+INVARIANT: what a source says is data. A value that is none of the list's kind is left out and named; nothing that means
+more than itself (a wildcard, another list) comes in this way.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST: Final = 10_000  # values of one list
 LARGEST: Final = 4 << 20  # bytes of a file
+SOURCES: Final = frozenset({"file", "tool", "model"})
+"""What a list in the configuration that is kept up to date has one of."""
 _ADDRESS: Final = re.compile(r"[^\s@,;:<>()\[\]\"\\%!]{1,64}@[A-Za-z0-9.-]{1,253}")
 _IN_TEXT: Final = re.compile(r"[\w.+'-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
 
@@ -40,6 +42,15 @@ class Source:
     arguments: Mapping[str, Any] | None = None
     field: str = ""
     """The member of the tool's answer that holds a value; left out, everything that looks like one."""
+    model: str = ""
+    """Asked for the values, by `provider:name`."""
+    wanted: str = ""
+    """What a model is asked for, in words."""
+
+    @property
+    def says(self) -> str:
+        """Where the values come from."""
+        return self.file or self.tool or self.model
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +66,14 @@ def sources_of(lists: Item | None) -> list[Source]:
     """The lists of a configuration that have a source."""
     found = []
     for name, entry in lists.entries().items() if lists is not None else ():
-        if isinstance(entry.value, dict) and not entry.value.keys().isdisjoint({"file", "tool"}):
-            members = entry.members((), ("kind", "values", "file", "tool", "arguments", "field"))
-            texts = {key: members[key].text() for key in ("kind", "file", "tool", "field") if key in members}
-            if "file" in texts and "tool" in texts:
-                entry.fail("a file and a tool", "name one of the two")
+        if isinstance(entry.value, dict) and not entry.value.keys().isdisjoint(SOURCES):
+            members = entry.members((), ("kind", "values", *SOURCES, "arguments", "field", "wanted"))
+            keys = ("kind", *SOURCES, "field", "wanted")
+            texts = {key: members[key].text() for key in keys if key in members}
+            if len(texts.keys() & SOURCES) > 1:
+                entry.fail("several sources", "name a file, a tool or a model")
+            if "model" in texts and not texts.get("wanted"):
+                members["model"].fail("nothing is asked of the model", 'add wanted = "what the list is of"')
             if "tool" in texts and texts["tool"].count("/") != 1:
                 members["tool"].fail("no tool", "write server/tool")
             arguments: Any = members["arguments"].value if "arguments" in members else {}
@@ -67,13 +81,9 @@ def sources_of(lists: Item | None) -> list[Source]:
     return found
 
 
-def fetch(source: Source, home: Path, call: Callable[[str, str, Mapping[str, Any]], str]) -> Fetched:
-    """The values of a source as they are now. `call` answers a tool's call with its text."""
-    if source.file:
-        found = _from_file(source, home)
-    else:
-        server, _, tool = source.tool.partition("/")
-        found = _from_text(call(server, tool, source.arguments or {}), source)
+def fetch(source: Source, home: Path, ask: Callable[[Source], str]) -> Fetched:
+    """The values of a source as they are now. `ask` gives what a tool or a model answers."""
+    found = _from_file(source, home) if source.file else _from_text(ask(source), source)
     values: dict[str, None] = {}
     left_out: list[str] = []
     for value in found:

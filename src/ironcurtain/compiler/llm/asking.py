@@ -31,6 +31,12 @@ class Unanswered(Refusal):
     """The model gave nothing that can be used."""
 
 
+def missing() -> Refusal:
+    """What to do where the library is not there."""
+    how = "run: pip install 'ironcurtain[models]'"
+    return Refusal("model_missing", "models need a library that is not installed", how)
+
+
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
     """What a model said, and what it took."""
@@ -58,9 +64,7 @@ class Model:
             from pydantic_ai import Agent, ModelRetry, ModelSettings, UsageLimits  # noqa: PLC0415 - slow, and an extra
             from pydantic_ai.exceptions import AgentRunError, UserError  # noqa: PLC0415
         except ImportError:
-            raise Refusal(
-                "model_missing", "models need a library that is not installed", "run: pip install 'ironcurtain[models]'"
-            ) from None
+            raise missing() from None
         began = time.monotonic()
         settings = ModelSettings(max_tokens=TOKENS, timeout=PATIENCE / TURNS)
         try:

@@ -637,6 +637,8 @@ def _acts(verbs: tuple[Act, ...], phrases: list[Phrase], mood: Mood | None) -> t
         return tuple(ACTS[p.head][0] for p in named), [_without_act(p) if p in named else p for p in phrases]
     if not verbs:
         acts = tuple(_named_acts(phrases, mood))
+        if any(act.verb == "make_links" for act in acts):
+            return acts, [p for p in phrases if "link" not in p.things or p.preposition]
         phrases = [
             replace(p, head="query", modifiers=(p.head,)) if p.head in _STATEMENTS and not p.preposition else p
             for p in phrases

@@ -138,6 +138,8 @@ def _surface(
         for i, w in enumerate(own)
         if (w not in _VERBS or (w in _ALSO_NOUNS and (i or len(own) == 1))) and w not in _FILLERS
     ]
+    if "describe" in own and any("table" in THINGS.get(noun, ()) for noun in nouns):
+        nouns.append("schema")
     if own[:1] == ("draft",):
         nouns.append("draft")  # `draft_email` makes one
     pairs = [f"{a}_{b}" for a, b in pairwise(own)]

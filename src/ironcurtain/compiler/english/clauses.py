@@ -176,6 +176,8 @@ class _Draft:
     cues: list[Cue]
     asides: list[tuple[str, list[Word]]] = field(default_factory=list)
     instructed: bool = True
+    named: bool = False
+    """Something that is named stands before it, as a label."""
 
 
 def clauses_of(
@@ -194,7 +196,7 @@ def clauses_of(
     if label and _says_only_what_about(words[:label]):
         words, before = words[label:], [Clause(None, (), about)]
     for draft in _drafts(_narrowed(words), led=lead is not None):
-        draft.instructed = instructed
+        draft.instructed, draft.named = instructed, bool(about)
         for said in _clauses(draft, lead, [*before, *found]):
             clause = _in_the_same_place(said, found[-1]) if found else said
             if not any(p.references for p in clause.phrases):  # `Exports: read the files, write nothing`
@@ -533,7 +535,7 @@ def _is_unclear(draft: _Draft) -> bool:
 
 def _is_unbounded(draft: _Draft, reading: Reading) -> bool:
     """`Send email`, to whom and where it likes."""
-    named = any(word.reference for word in draft.words) or any(p.references for p in reading.phrases)
+    named = draft.named or any(word.reference for word in draft.words)
     return not named and any(act.effects - READ for acts, _ in reading.groups for act in acts)
 
 

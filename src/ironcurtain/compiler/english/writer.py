@@ -39,6 +39,12 @@ _IDLE: Final = lexicon(
     """be is are was were been am i it they we to the a an of that which already have has had do does not my any
         all there"""
 )
+_NAMED: Final = lexicon(
+    """branch table bucket database namespace channel project board deck label folder collection environment account
+        calendar list repository tag topic index cluster workspace team site store sheet notebook playlist queue group
+        room vault base pipeline job service flag key section view page source dashboard schema status state"""
+)
+"""Sorts of things that people give names to: `the staging namespace`, but not `the vacation reply`."""
 _SENT: Final = lexicon("gone went out outgoing")
 
 
@@ -198,7 +204,8 @@ class Writer:
             brands = [word for word in words if self._tools.servers_called([word])]
             whole = len(strange) + len(sorts) + len(brands) == len(words) == len(phrase.written)
             like_a_name = phrase.preposition and (thing == "branch" or any(w[:1].isupper() for w in phrase.written))
-            if thing and strange and whole and (sorts or like_a_name):
+            named = thing in _NAMED or any(word in _NAMED or terms_of(word) & _NAMED for word in sorts)
+            if named and strange and whole and (sorts or like_a_name):
                 name = " ".join(w for w, word in zip(phrase.written, words, strict=True) if word in strange)
                 yield Place("value", (name,), thing, outside=phrase.outside, text=name), strange
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.text import lexicon
@@ -89,6 +90,13 @@ _ASIDES: Final = tuple(
         "only_when",
     ]
 )
+_CHANGING: Final = lexicon("change alter modify edit update make_changes_to touch write_to")
+_ITEMS: Final = lexicon("event card task issue message file note row record cell ticket")
+_HEDGES: Final = lexicon(
+    """later nope tbd pending mine maybe depends perhaps someday soon tomorrow today tonight yesterday formerly anymore
+    temporarily provisionally week weekend weekday month morning evening monday tuesday wednesday thursday friday
+    saturday sunday complain fired nobody eventually sometimes occasionally unlike versus vs opposed"""
+)
 _FINITE: Final = lexicon("is are was were gets get goes go may can must has have")
 _GRANTING: Final = lexicon("with except excepting save anywhere anyone anything everything nothing excluding")
 """`Nothing except X` lets X be; `nobody other than X` does not say so."""
@@ -96,7 +104,7 @@ _EXCEPTING: Final = lexicon(
     """with except other apart aside excluding save not besides anywhere anyone anything everything nothing bar minus
     less short excepting barring exclusive instead rather leaving omitting skipping but just"""
 )
-NEGATIONS: Final = lexicon(
+_NEGATIONS: Final = lexicon(
     """no not never nothing nobody none nowhere neither nor without hardly refuse refrain forbidden prohibited banned
     barred stop avoid except denied rarely seldom far scarcely barely"""
 )
@@ -134,6 +142,8 @@ class Clause:
     """Words of a condition that is not about who or where."""
     count: Count | None = None
     only: bool = False
+    only_act: bool = False
+    """Nothing else is to be done there: `Archive may only be read`."""
     read_only: bool = False
     emphatic: bool = False
     said: tuple[str, ...] = ()
@@ -363,7 +373,7 @@ def _set_aside(draft: _Draft) -> None:
         cued = {i for cue in draft.cues for i in range(cue.start, cue.end)}
         known = cued | idle_in(words)
         opening = next((o for o in _ASIDES if index not in known and _stands(words, index, o)), None)
-        if opening is None:
+        if opening is None or (index == 0 and opening == ("save",)):  # `Save files in Reports`
             index += 1
             continue
         start = index + len(opening)
@@ -420,12 +430,16 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
         if reading.count is not None and not any(act.effects for act in acts) and (mail := _mail_in(draft.words)):
             acts, phrases = (replace(ACTS["send"][0], thing=mail),), [p for p in phrases if not p.is_people]
         phrases = _apposed(_resolved(phrases, earlier))
-        stranger = mood is Mood.PERMIT and _is_of_somebody_else(draft)
+        stranger = mood in (Mood.PERMIT, Mood.OBLIGE) and _is_of_somebody_else(draft)
+        if stranger and _only(draft):
+            mood, stranger, acts = Mood.FORBID, False, (Act("touch", EVERY),)  # `Archive may only be used by me`
         told = lead is not None or any(cue.name == "same" for cue in draft.cues)
         unsettled = mood is Mood.ASK and mood_of(draft.cues) in (None, Mood.OBLIGE) and not told
         if unsettled or stranger:  # it is not clear what is meant: whatever it speaks of asks
             named = [replace(p, outside=False, other=False) for p in (*phrases, *asides.exceptions) if p.references]
             acts, phrases, asides = (Act("touch", EVERY),), named, _Asides()
+        if mood in (Mood.ASK, Mood.FORBID):
+            acts = tuple(_of_what_it_holds(act, phrases) for act in acts)
         if not acts and mood is not None and (phrases or asides.exceptions):
             acts = (Act("touch", frozenset({"read"}) if mood is Mood.PERMIT else EVERY),)
         clause = Clause(
@@ -436,6 +450,7 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
             condition=tuple(asides.condition),
             count=reading.count or asides.count,
             only=_only(draft) and not any(cue.name == "readonly" for cue in draft.cues),
+            only_act=_only_does(draft),
             read_only=any(cue.name == "readonly" for cue in draft.cues),
             emphatic=EMPHATIC.search(Line(draft.words).text) is not None,
             said=reading.said,
@@ -450,6 +465,15 @@ def _clauses(draft: _Draft, lead: Mood | None, before: Sequence[Clause]) -> Iter
             yield clause
 
 
+def _of_what_it_holds(act: Act, phrases: Sequence[Phrase]) -> Act:
+    """`The Private calendar must not be changed`: nothing is added to it and nothing goes."""
+    held = any(p.references and p.preposition in ("", "in", "on", "to") and p.head not in _ITEMS for p in phrases)
+    items = any(p.head and not p.references and not p.preposition and p.head not in ANYTHING for p in phrases)
+    if act.verb not in _CHANGING or not held or items:
+        return act
+    return replace(act, effects=act.effects | {"create", "update", "delete", "move"}, words=frozenset())
+
+
 def _only_insists(draft: _Draft) -> bool:
     """Whether a prohibition consists of the no alone."""
     return all(
@@ -460,7 +484,7 @@ def _only_insists(draft: _Draft) -> bool:
 def _has_a_stray_no(draft: _Draft) -> bool:
     """Whether some word says no that was not understood to."""
     known = {i for cue in draft.cues for i in range(cue.start, cue.end)} | idle_in(draft.words)
-    return any(word.text in NEGATIONS and i not in known for i, word in enumerate(draft.words))
+    return any(word.text in _NEGATIONS and i not in known for i, word in enumerate(draft.words))
 
 
 def _is_of_somebody_else(draft: _Draft) -> bool:
@@ -478,7 +502,7 @@ def _is_of_somebody_else(draft: _Draft) -> bool:
             return True
     known = {i for cue in draft.cues for i in range(cue.start, cue.end)} | idle_in(words)
     return any(
-        word.text in ("by", "for") and i not in known and _is_person(words[i + 1 : i + 3])
+        word.text in ("by", "for", "with") and i not in known and _is_person(words[i + 1 : i + 3])
         for i, word in enumerate(words)
     )
 
@@ -507,18 +531,46 @@ def _mood(draft: _Draft, reading: Reading, lead: Mood | None, before: Sequence[C
         named = any(w.reference for w in draft.words) or any(w.text in _UNSETTLED for w in draft.words)
         return Mood.ASK if named else None  # `I run a small shop and have no time`
     mood = mood_of(draft.cues) or lead
+    if mood is None:
+        return _unsaid(draft, reading, before)
     told = {cue.name for cue in draft.cues} == {"imperative"}  # `Read my mail`, and nothing else that says yes
-    if told and (not draft.instructed or _is_unclear(draft) or _is_unbounded(draft, reading)):
+    doubtful = told and (not draft.instructed or _is_unclear(draft) or _is_unbounded(draft, reading))
+    if mood is Mood.PERMIT and (doubtful or _is_hedged(draft)):
         return Mood.ASK
     if mood is Mood.PERMIT and _only(draft) and reading.groups and _only_uses(reading):
         return Mood.OBLIGE  # `Git may only be used in Code` does not say for what
+    if mood is Mood.OBLIGE and _only_does(draft):
+        return Mood.PERMIT  # `Archive should only be read`
     if mood is Mood.OBLIGE and any(word.text in _UNSETTLED for word in draft.words):
         return Mood.ASK  # `Anna has to approve them`
-    if mood is None and reading.count is not None:
-        return Mood.FORBID  # `Max 5 people per mail`
-    if mood is None and (_only(draft) or _wants_something(draft, reading)):
-        return Mood.ASK
     return mood
+
+
+def _unsaid(draft: _Draft, reading: Reading, before: Sequence[Clause]) -> Mood | None:
+    """What a clause does that says neither yes nor no."""
+    if reading.count is not None:
+        return Mood.FORBID  # `Max 5 people per mail`
+    comments = bool(before) and before[-1].mood is Mood.PERMIT and _comments(draft)
+    return Mood.ASK if comments or _only(draft) or _wants_something(draft, reading) else None
+
+
+def _is_hedged(draft: _Draft) -> bool:
+    """`Archive later`, `read one file`: a yes that is none for ever and for all."""
+    known = {i for cue in draft.cues for i in range(cue.start, cue.end)} | idle_in(draft.words)
+    for one, two in pairwise(draft.words):
+        single = one.text == "one" and two.text in THINGS
+        told = one.text in ("what", "whatever") and two.text in ("you", "it", "i", "we", "they", "happens")
+        acts = two.text in ("does", "will") or (two.text in ACTS and ACTS[two.text][1] == "s")
+        somebody = one is not draft.words[0] and not one.reference and one.written[:1].isupper() and acts
+        if single or told or (somebody and one.text not in HARMLESS and one.text not in THINGS):
+            return True
+    return any(w.text in _HEDGES and i not in known for i, w in enumerate(draft.words))
+
+
+def _comments(draft: _Draft) -> bool:
+    """`Only if Anna agrees.`, `That is Anna's job.`: something of what was just permitted."""
+    first = draft.words[0].text if draft.words else ""
+    return first in ("that", "this", "these", "those", "they", "it") or (bool(draft.asides) and not first)
 
 
 def _only_uses(reading: Reading) -> bool:
@@ -569,6 +621,8 @@ def _completed(
         return acts, phrases
     if not any(p.head and not p.is_people and not p.preposition for p in phrases):
         phrases = [*(p for p in last.phrases if not p.preposition and not p.references), *phrases]
+    if mood is Mood.ASK and not any(p.references or p.other or p.outside for p in phrases):
+        phrases = [*phrases, *named]  # `It may post in #staff. Ask me first.`
     same = [clause for clause in before if clause.text == last.text]
     return tuple(dict.fromkeys(act for clause in same for act in clause.acts)), phrases
 
@@ -633,6 +687,8 @@ class _Asides:
 
 def _acts(verbs: tuple[Act, ...], phrases: list[Phrase], mood: Mood | None) -> tuple[tuple[Act, ...], list[Phrase]]:
     """What is done, also where a noun says it: `purchases`, `make purchases`, `no emails to strangers`."""
+    if len(verbs) > 1:
+        verbs = tuple(act for act in verbs if act.verb != "use") or verbs  # `used for reading`
     plain = [p for p in phrases if not p.preposition and not p.references and p.head not in THINGS]
     named = [p for p in plain if p.head in ACTS and ACTS[p.head][1] == "base"]
     if named and all(act.verb in _LIGHT for act in verbs):  # `inserts and updates are never to be run`
@@ -663,7 +719,8 @@ def _acts(verbs: tuple[Act, ...], phrases: list[Phrase], mood: Mood | None) -> t
 def _without_act(phrase: Phrase) -> Phrase:
     """`web searches` as the web, once searching is said."""
     acts = phrase.head in NOUNS_OF_ACTS or phrase.head in ACTS
-    if not acts or phrase.head in THINGS or phrase.references or phrase.preposition:
+    thing = phrase.head in THINGS and phrase.head != "change"
+    if not acts or thing or phrase.references or phrase.preposition:
         return phrase
     return replace(phrase, head=phrase.modifiers[-1] if phrase.modifiers else "", modifiers=phrase.modifiers[:-1])
 
@@ -708,6 +765,12 @@ def _elliptical(phrases: Sequence[Phrase], mood: Mood | None, *, alone: bool, ve
     return any(p.is_people or p.outside or p.other for p in phrases)
 
 
+def _only_does(draft: _Draft) -> bool:
+    """Whether the verb is what it is limited to."""
+    words = [word.text for word in draft.words if word.text not in ("be", "ever", "for", "to", "used")]
+    return any(one in ("only", "just", "solely", "exclusively") and two in ACTS for one, two in pairwise(words))
+
+
 def _only(draft: _Draft) -> bool:
     """Whether it closes the rest: `only in Reports`, but not `only with my approval`."""
     if any(cue.name == "stick" for cue in draft.cues):
@@ -726,8 +789,13 @@ def _only(draft: _Draft) -> bool:
 def _resolved(phrases: Sequence[Phrase], before: Sequence[Clause]) -> list[Phrase]:
     """Pronouns, `there`, `the two class channels`: what was spoken of before takes their place."""
     found: list[Phrase] = []
+    placed = any(p.references and p.preposition for p in phrases)
     for phrase in phrases:
-        found.append(_referred(phrase, found, before))
+        meant = _referred(phrase, found, before)
+        bare = phrase.pronoun and not phrase.preposition and not phrase.references
+        if placed and bare and meant.references:  # `read files in Archive and edit them in Projects`
+            meant = replace(meant, references=())
+        found.append(meant)
     return found
 
 

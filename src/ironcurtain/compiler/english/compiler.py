@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.compiler.annotate.text import lexicon
-from ironcurtain.compiler.english.clauses import NEGATIONS, Clause, clauses_of, label_of
+from ironcurtain.compiler.english.clauses import Clause, clauses_of, label_of
 from ironcurtain.compiler.english.cues import Mood, cues_in, mood_of
 from ironcurtain.compiler.english.document import LONGEST, Sentence, sentences_of
 from ironcurtain.compiler.english.drafts import Draft, Rank, Understanding
 from ironcurtain.compiler.english.grounding import Tools
-from ironcurtain.compiler.english.lexicon import ANYTHING, EVERY, HARMLESS, THINGS
+from ironcurtain.compiler.english.lexicon import ACTS, ANYTHING, EVERY, HARMLESS, PEOPLE, THINGS
 from ironcurtain.compiler.english.limits import limit_of
 from ironcurtain.compiler.english.order import Placed, ordered
 from ironcurtain.compiler.english.reading import read
@@ -49,19 +49,34 @@ _KEPT: Final = (
 _TOUCHES_NOTHING: Final = re.compile(
     r"\btools? that (?:touch(?:es)?|change(?:s)?) nothing\b.*\b(?:permitted|allowed|fine|okay|ok)\b", re.IGNORECASE
 )
+_WHO: Final = (
+    r"(?:(?:my|our|the|this|your) (?:(?!old|former|previous|last|other)\w+ ){0,2}(?:assistant|agent|helper|bot|ai))"
+)
 _TITLES: Final = re.compile(
-    r"^(?:notes?|rules?|guidelines?|instructions?|guidance|policy|constitution|what (?:my|the|our|your|you|it)\b.*)"
-    r"|\b(?:rules?|guidelines?|instructions?|constitution|policy|assistant|helper|agent)$",
+    rf"(?:(?:the|my|our|your|house|ground|general|basic|some|a few|short|simple) )*"
+    rf"(?:rules?|guidelines?|instructions?|notes?|constitution|policy)"
+    rf"(?: for {_WHO}(?: that works (?:on|with|for) .*)?)?"
+    rf"|what (?:{_WHO}|it|you) (?:may|can|is allowed to|are allowed to|is permitted to) (?:and (?:may|can) not )?do"
+    rf"|{_WHO}|everywhere|general|everything|all tools|always",
     re.IGNORECASE,
 )
 """Headings that say no more than that rules follow."""
+_LEADS_ON: Final = re.compile(
+    r"\b(?:this|these|those|that|here|what|following|below|above|such|like|examples?|list|requests?|things?|actions?|so|them|rules?"
+    r"|instructions?|used to|do|does|did)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that may speak of what comes after it."""
+_POINTS_ON: Final = re.compile(r"\b(?:following|below|list|examples?)\b", re.IGNORECASE)
 _INTRODUCES: Final = re.compile(
     r"^(?:\W*(?:hi|hello|hey|dear|welcome|ok|okay|so)\b[^,.!:]{0,30}[,.!:])?\s*"
-    r"(?:this|that|these|those|here|below|the following)(?: rules?| guidelines?| notes?| lines?)?"
-    r"(?: is| are| say| tell|['\u2019]s)\b.{0,12}\b(?:what|how|rules?|guidelines?|list|things|where)\b",
+    r"(?:this|these|here|below|the following)(?: rules?| guidelines?| notes?)?(?: is| are|['\u2019]s) "
+    rf"(?:(?:what|how) (?:{_WHO}|you|it) (?:can|may|could|should|must|are|is)\b.*"
+    r"|(?:the|my|our|some|a few) (?:\w+ )?(?:rules?|guidelines?)(?: for .{1,40})?)[.!:]?$",
     re.IGNORECASE,
 )
 """A sentence that says that rules follow."""
+_SMALL: Final = ("the", "my", "our", "in", "on", "and", "for")
 _OF_HEADINGS: Final = lexicon(
     "what things rules rule list do does dos allowed fine ok okay permitted without asking data"
 )
@@ -146,11 +161,14 @@ class _Reader:
         self._before: list[Clause] = []
         self._headings: tuple[str, ...] = ()
         self._topic: frozenset[str] = frozenset()
+        self._led_on = False
+        """Something was said that may speak of what comes after it."""
 
     def understand(self, sentence: Sentence) -> list[Understanding]:
         """What a sentence says."""
         if sentence.headings != self._headings:
             self._headings, self._topic, self._before = sentence.headings, frozenset(), []
+            self._led_on = False
         limits = limit_of(sentence.text)
         why = next((why for pattern, why in _KEPT if pattern.search(sentence.text)), None)
         if limits or why:
@@ -175,7 +193,7 @@ class _Reader:
     def _clauses(self, sentence: Sentence) -> list[Understanding]:
         lead, words = self._led(sentence)
         label, server = self._server(words)
-        instructed = self._is_neutral(sentence)
+        instructed = self._is_neutral(sentence, words)
         clauses = clauses_of(words[label:], lead, [] if server else self._before, instructed=instructed)
         asked = "?" in sentence.text and not cues_in(self._words(sentence.text.rpartition("?")[2]))
         named = [p for heading in sentence.headings for p in read(self._words(heading), []).phrases if p.references]
@@ -186,21 +204,47 @@ class _Reader:
         for clause in clauses:
             found.append(self._writer.understand(clause, scope, sentence.text, self._topic))
             self._topic = found[-1].servers or self._topic
+        self._led_on = self._led_on or self._leads_on(sentence, words, found)
         return found
 
-    def _is_neutral(self, sentence: Sentence) -> bool:
-        """Whether what a sentence stands under leaves open what it says: `Calendar`, and not `Red lines`."""
-        before = self._words(sentence.after)
-        negative = any(word.text in NEGATIONS for word in before)
-        if negative or mood_of(cues_in(before)) not in (None, Mood.PERMIT):
+    def _leads_on(self, sentence: Sentence, words: Sequence[Word], found: Sequence[Understanding]) -> bool:
+        """Whether a sentence may speak of what comes after it."""
+        if _TITLES.fullmatch(sentence.text.strip(" .:!")):
             return False
-        return all(self._is_neutral_heading(heading) for heading in sentence.headings)
+        label = [w for w in words[: label_of(words)] if not w.is_mark and w.text not in _SMALL]
+        if _POINTS_ON.search(sentence.text) or not all(self._is_of_things(word) for word in label):
+            return True
+        return not any(each.drafts for each in found) and _LEADS_ON.search(sentence.text) is not None
+
+    def _is_neutral(self, sentence: Sentence, words: Sequence[Word]) -> bool:
+        """Whether to be told to do something is to be permitted to: nothing around it may say otherwise.
+
+        INVARIANT: whatever an instruction stands under or behind is known to say nothing of it.
+        """
+        if sentence.marked or sentence.after or self._led_on:
+            return False
+        label = [
+            w for w in words[: label_of(words)] if not w.is_mark and w.text not in ("the", "my", "in", "on", "and")
+        ]
+        return all(self._is_of_things(word) for word in label) and all(map(self._is_neutral_heading, sentence.headings))
+
+    def _is_of_things(self, word: Word) -> bool:
+        """Whether a word names something, and nobody."""
+        if word.reference is not None:
+            person = any("@" in value for value in word.reference.values)
+            return word.reference.kind in ("directory", "name", "literal", "domain") and not person
+        acts = word.text in ACTS and ACTS[word.text][1] == "ing"
+        return (
+            acts
+            or (word.singular in THINGS and word.singular not in PEOPLE)
+            or bool(self._tools.servers_about([word.text]))
+        )
 
     def _is_neutral_heading(self, heading: str) -> bool:
         words = self._words(heading)
-        plain = all(word.text in HARMLESS or word.text in _OF_HEADINGS or word.reference for word in words)
-        known = plain or _TITLES.search(heading) or self._tools.servers_about([word.text for word in words])
-        return bool(known) and _mood_of_heading(heading, words) in (None, Mood.PERMIT)
+        plain = [w for w in words if w.text not in _SMALL and not w.is_mark]
+        known = _TITLES.fullmatch(heading.strip(" .:")) is not None or all(self._is_of_things(word) for word in plain)
+        return known and bool(plain) and _mood_of_heading(heading, words) in (None, Mood.PERMIT)
 
     def _server(self, words: Sequence[Word]) -> tuple[int, frozenset[str]]:
         """How many words name a server that the rest is about, and which: `Shell: ask every time`."""
@@ -280,6 +324,11 @@ def _yielding(number: int, understood: list[list[Understanding]], sentences: Seq
     """A prohibition in general that is followed at once by a permission in particular makes room for it."""
     found = []
     for index, meaning in enumerate(understood[number]):
+        earlier = understood[number][:index] or (understood[number - 1] if number else [])
+        if earlier and _is_about(meaning, earlier[-1]):
+            meaning.drafts = [
+                replace(d, rank=Rank.ASKED) if d.rank is Rank.ASKED_IN_GENERAL else d for d in meaning.drafts
+            ]
         following = understood[number][index + 1 : index + 2]
         if not following and number + 1 < len(understood) and sentences[number + 1].block == sentences[number].block:
             following = understood[number + 1][:1]
@@ -297,6 +346,17 @@ def _yielding(number: int, understood: list[list[Understanding]], sentences: Seq
             meaning.notes.append("makes room for what the next sentence permits")
         found.append(meaning)
     return found
+
+
+def _is_about(asks: Understanding, permits: Understanding) -> bool:
+    """`It may post in #staff. Every post needs my approval.`: what was permitted just before asks."""
+    named = any(p.references or p.other or p.outside for p in asks.clause.phrases)
+    return (
+        asks.mood is Mood.ASK
+        and permits.mood is Mood.PERMIT
+        and not named
+        and bool(asks.clause.effects & permits.clause.effects)
+    )
 
 
 def _same_acts(general: Clause, particular: Clause) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_MARKED: Final = re.compile(r"^\s*(?:>|\[.?\]|\||~~|[^\w\s\"'`(#@$*/.~-])|\||~~|->|\u2192|=")
 LONGEST: Final = 100_000  # characters of a constitution
 _HEADING: Final = re.compile(r"^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 _BOLD_LINE: Final = re.compile(r"^\s*(?:\*\*|__)([^*_]+?):?(?:\*\*|__):?\s*$")
@@ -37,6 +38,8 @@ class Sentence:
     """Which paragraph or list item it is in."""
     after: str = ""
     """The paragraph before the list it is an item of, where none introduces it."""
+    marked: bool = False
+    """It is quoted, crossed out, ticked or in a table: whatever that means, it is not said plainly."""
 
 
 def sentences_of(text: str) -> list[Sentence]:
@@ -63,7 +66,11 @@ def sentences_of(text: str) -> list[Sentence]:
         under = (*names, label.group(1).strip(" .:")) if label else names
         pieces = _split(block.text)
         after = paragraph if block.item and not lead else ""
-        found += [Sentence(each, under, lead, number, after) for each in pieces if not each.endswith(":")]
+        found += [
+            Sentence(each, under, lead, number, after, block.marked or _MARKED.search(each) is not None)
+            for each in pieces
+            if not each.endswith(":")
+        ]
         if pieces and pieces[-1].endswith(":"):
             leads.append((depth, pieces[-1].rstrip(" :")))
             if not _is_followed(text, pieces[-1]):
@@ -85,18 +92,24 @@ class _Block:
     apart: bool = False
     """There is an empty line before it."""
     indent: int = 0
+    marked: bool = False
 
 
 def _blocks(text: str) -> Iterator[_Block]:
     """Headings, list items and paragraphs, their lines joined."""
     lines: list[str] = []
-    item = apart = False
+    item = apart = marked = False
     indent = 0
     text = re.sub(r"<!--.*?-->|^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
     every = [*text.replace("\r\n", "\n").split("\n"), ""]
     for number, raw in enumerate(every):
         line = "" if _is_comment(raw.strip()) else raw.expandtabs(4)
-        if not lines and _TITLE.match(line) and number + 1 < len(every) and every[number + 1].strip():
+        following = every[number + 1] if number + 1 < len(every) else ""
+        over_a_list = item and bool(_ITEM.match(following)) and not line.startswith(" ")
+        if _TITLE.match(line) and following.strip() and (not lines or over_a_list):
+            if lines:
+                yield _Block(" ".join(lines), 0, item, apart, indent, marked)
+                lines, item, marked = [], False, False
             yield _Block(line.strip().rstrip(":"), _TITLE_LEVEL)
             apart = False
             continue
@@ -106,8 +119,8 @@ def _blocks(text: str) -> Iterator[_Block]:
             lines = []
             continue
         if (heading or bold or bullet or not line.strip()) and lines:
-            yield _Block(" ".join(lines), 0, item, apart, indent)
-            lines, item, apart = [], False, False
+            yield _Block(" ".join(lines), 0, item, apart, indent, marked)
+            lines, item, apart, marked = [], False, False, False
         if heading:
             yield _Block(heading.group(2), len(heading.group(1)))
         elif bold:
@@ -115,6 +128,7 @@ def _blocks(text: str) -> Iterator[_Block]:
         elif bullet:
             lines, item, indent = [bullet.group(2).strip()], True, len(bullet.group(1))
         elif line.strip():
+            marked = marked or line.lstrip().startswith((">", "|"))
             lines.append(line.strip().removeprefix("> "))
         else:
             item, apart = False, True

@@ -20,21 +20,23 @@ class Rank(IntEnum):
 
     FORBIDDEN_THERE = 0
     """In a place, of a thing, in such a number."""
-    MOVED = 1
+    ASKED_OF_MOVES = 1
+    """What asks about a move that is permitted."""
+    MOVED = 2
     """Moving in a place deletes the source: ahead of a ban on deleting."""
-    FORBIDDEN = 2
-    ASKED = 3
-    PERMITTED = 4
-    PERMITTED_AS_A_WHOLE = 5
+    FORBIDDEN = 3
+    ASKED = 4
+    PERMITTED = 5
+    PERMITTED_AS_A_WHOLE = 6
     """Tools without a role that is named, behind the guards of what is not permitted."""
-    ASKED_IN_GENERAL = 6
-    OWN = 7
+    ASKED_IN_GENERAL = 7
+    OWN = 8
     """The sandbox, ahead of what is closed."""
-    CLOSED = 8
+    CLOSED = 9
     """Everything else of that sort."""
-    PERMITTED_IN_GENERAL = 9
-    PERMITTED_IN_GENERAL_AS_A_WHOLE = 10
-    LAST = 11
+    PERMITTED_IN_GENERAL = 10
+    PERMITTED_IN_GENERAL_AS_A_WHOLE = 11
+    LAST = 12
 
 
 @dataclass(frozen=True, slots=True)

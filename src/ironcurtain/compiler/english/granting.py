@@ -17,7 +17,7 @@ from ironcurtain.compiler.english.conditions import (
 )
 from ironcurtain.compiler.english.cues import Mood
 from ironcurtain.compiler.english.drafts import Draft, Rank
-from ironcurtain.compiler.english.lexicon import KINDS_OF_FILE, OWNERS, READ, THINGS, WRITE
+from ironcurtain.compiler.english.lexicon import ACTS, KINDS_OF_FILE, OWNERS, READ, THINGS, WRITE
 from ironcurtain.compiler.english.places import is_whole_server, leaves_for
 from ironcurtain.model.roles import Category
 
@@ -69,7 +69,7 @@ def granted(clause: Clause, meant: Meant, places: Sequence[Place], then: Mood, t
         return  # a statement may speak of any table
     if any(place.is_option and _changes_more(tool, place) for place in places):
         return  # `set a ticket to pending` says nothing of its other fields
-    conditions = _values(meant, places, tools)
+    conditions = _values(clause, meant, places, tools)
     people, hosts, paths = tool.of(Category.PARTY), tool.of(Category.URL), tool.of(Category.PATH)
     missing = (names.parties and not people) or (names.hosts and not (hosts or people)) or (names.paths and not paths)
     if conditions is None or missing:
@@ -112,9 +112,23 @@ def _changes_more(tool: Surface, place: Place) -> bool:
     return bool(tool.effects - READ) and not named and len(others) > 1
 
 
-def _values(meant: Meant, places: Sequence[Place], tools: Tools) -> tuple[dict[str, Any], frozenset[str]] | None:
+def _chosen(clause: Clause, tool: Surface) -> dict[str, Any]:
+    """`It may buy`, of a tool that buys and sells."""
+    verbs = {act.verb for act in clause.acts}
+    found = {}
+    for leaf, options in tool.options.items():
+        spoken = sorted(option for option in options if option.lower() in verbs)
+        if spoken and any(option.lower() in ACTS for option in options - set(spoken)):
+            found[f"arg:{leaf}"] = one_of(spoken)
+    return found
+
+
+def _values(
+    clause: Clause, meant: Meant, places: Sequence[Place], tools: Tools
+) -> tuple[dict[str, Any], frozenset[str]] | None:
     """Conditions on the arguments that names are given in, and which may be left out; none where there is none."""
     tool, values = meant.tool, modes_of(meant, permits=True)
+    values |= _chosen(clause, tool)
     spare: set[str] = set()
     for place in (p for p in places if p.kind == "value"):
         pair = owner_and_name(tool, place)
@@ -214,6 +228,7 @@ def granted_files(clause: Clause, places: Sequence[Place], then: Mood, tools: To
         if not _is_called_for(clause, tool):
             continue
         strange = tool.of(Category.PARTY, Category.PLACE, Category.OTHER) or "send-url" in tool.all_roles
+        strange = strange or not any(roles & ALL_PATHS and leaf in tool.required for leaf, roles in tool.roles.items())
         if strange or tool.effects & NOT_BY_READING:
             continue
         for place in directories:

@@ -36,6 +36,7 @@ class Placed:
 def ordered(drafts: Iterable[Placed]) -> list[Placed]:
     """All drafts in the order in which they are to be asked."""
     drafts = list(drafts)
+    drafts += list(_asked_of_moves(drafts))
     closing = [p.draft for p in drafts if p.draft.rank is Rank.CLOSED]
     found: list[Placed] = []
     for placed in drafts:
@@ -45,6 +46,37 @@ def ordered(drafts: Iterable[Placed]) -> list[Placed]:
         for p in _required(found)
     }
     return sorted(once.values(), key=lambda p: p.draft.rank)
+
+
+def _asked_of_moves(drafts: Sequence[Placed]) -> Iterator[Placed]:
+    """Where a move is permitted, and something else asks about it, it asks."""
+    moves = [p.draft for p in drafts if p.draft.rank is Rank.MOVED and p.draft.then is Mood.PERMIT]
+    for placed in drafts:
+        asks = placed.draft
+        if asks.then is not Mood.ASK or asks.elsewhere or asks.rank not in (Rank.ASKED, Rank.ASKED_IN_GENERAL):
+            continue
+        for move in moves:
+            met = _both(move, asks)
+            if met is not None:
+                yield Placed(met, placed.sentence)
+
+
+def _both(move: Draft, asks: Draft) -> Draft | None:
+    """The part of a permitted move that a draft asks about."""
+    if (asks.tools and not set(asks.tools) & set(move.tools)) or move.paths is None:
+        return None
+    roles, place = move.paths
+    if asks.paths is not None:
+        roles, other = roles & asks.paths[0], asks.paths[1]
+        within = [a for a, b in ((other, place), (place, other)) if a == b or a.startswith(f"{b}/")]
+        if not within:
+            return None
+        place = within[0]
+    elif asks.roles:
+        roles &= asks.roles
+    if not roles:
+        return None
+    return replace(asks, rank=Rank.ASKED_OF_MOVES, tools=move.tools, roles=frozenset(), paths=(roles, place))
 
 
 def _before(draft: Draft, closing: Sequence[Draft]) -> Iterator[Draft]:

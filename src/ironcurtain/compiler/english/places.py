@@ -116,7 +116,7 @@ def leaves_for(tool: Surface, place: Place) -> tuple[str, ...]:
 
 def is_whole_server(tool: Surface, place: Place, tools: Iterable[Surface]) -> bool:
     """Whether the name stands for the server as a whole: its tools have no argument to say which one."""
-    if not place.terms & (_WHOLE_SERVERS | THINGS.get("database", frozenset())):
+    if place.thing == "table" or not place.terms & (_WHOLE_SERVERS | THINGS.get("database", frozenset())):
         return False
     same = [each for each in tools if each.server == tool.server]
     about = any(place.terms & (each.nouns | each.says | each.brand) for each in same)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 PREPOSITIONS: Final = lexicon(
     """in on at from to into onto within inside under of with for by via through outside beyond towards toward
-        against across among between over near using as per without off amongst against"""
+        against across among between over near using as per without off amongst against about regarding concerning
+        unlike versus"""
 )
 _CONTENT_PREPOSITIONS: Final = lexicon(
     """about regarding concerning containing mentioning revealing involving describing like including contain include
@@ -47,6 +48,7 @@ _MODALS: Final = lexicon("may can could might must should shall")
 _VERB_FOLLOWS: Final = lexicon(
     "may can could might should shall must will would not never to cannot also freely always and"
 )
+_COMPARING: Final = ("as", "unlike", "versus")
 _WISHES: Final = lexicon("wants want wishes tries plans intends means likes needs")
 _UNITS_OF_CALLS: Final = lexicon("or more different new separate other in llm api tool of inference single distinct")
 
@@ -211,7 +213,7 @@ class _Reader:
             self._run = []  # `all of my calendars`, `the contents of Reports`
         elif word.text in PREPOSITIONS:
             self._close()
-            self._preposition = word.text
+            self._preposition = self._preposition if self._preposition in _COMPARING else word.text
         elif word.text in ("not", "no", "never"):
             self._close()
             self._negated = bool(self._acts or self._phrases) or following in PREPOSITIONS  # else it is the mood
@@ -292,8 +294,11 @@ class _Reader:
             first += 1
         end = next((i for i in range(first, len(self._words)) if i in self._cued), len(self._words))
         inner = [w for w in self._words[start:end] if w.text not in ("(", ")")]
-        if any(w.reference or w.text in ("them", "those", "there") for w in inner) and all(
-            _narrows_nothing(w) for w in inner
+        acted = bool(inner) and inner[0].text in ACTS and ACTS[inner[0].text][1] == "ing"  # `using Archive`
+        if (
+            not acted
+            and any(w.reference or w.text in ("them", "those", "there") for w in inner)
+            and all(_narrows_nothing(w) for w in inner)
         ):
             negative = any(w.text in ("not", "no", "never", "outside") for w in inner)
             for phrase in read(inner, []).phrases:  # `who are in my contacts`

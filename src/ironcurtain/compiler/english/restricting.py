@@ -36,6 +36,8 @@ PROGRAMS: Final = lexicon(
     """sudo su rm rmdir curl wget ssh scp rsync chmod chown dd mkfs kill killall reboot shutdown apt yum brew pip
         npm docker git nc netcat bash sh python perl crontab systemctl mount eval exec telnet ftp"""
 )
+_WRITES: Final = ("download", "export", "convert", "copy", "duplicate", "clone", "back_up", "import")
+"""Verbs that read, and write what they read."""
 _LIMITS: Final = lexicon("count limit max_result max size num top")
 """What an argument for how many is called."""
 _TOP: Final = 2  # how deep a home is
@@ -97,6 +99,8 @@ def _paths(clause: Clause, meant: Sequence[Meant], place: Place, draft: Draft) -
     roles = path_roles(effects) | ({"delete-path"} if effects & {"create", "update"} else set())
     if "read" not in effects:
         roles -= {"read-path"}  # what is moved away is deleted
+    if any(act.verb in _WRITES for act in clause.acts):
+        roles |= {"write-path"}
     runs, sends = "execute" in effects, "send" in effects or any(act.verb == "upload" for act in clause.acts)
     if not _is_of_tools(clause, meant) and (effects == EVERY or (clause.about_files and not runs and not sends)):
         for directory in place.values:
@@ -113,7 +117,11 @@ def _paths(clause: Clause, meant: Sequence[Meant], place: Place, draft: Draft) -
 
 def _is_of_tools(clause: Clause, meant: Sequence[Meant]) -> bool:
     """Whether certain tools are spoken of, and not whatever works on files: `renaming a file in Tenants`."""
-    return clause.confined or (bool(meant) and bool(clause.acts) and all(act.words for act in clause.acts))
+    if clause.confined:
+        return True
+    particular = bool(meant) and bool(clause.acts) and all(act.words for act in clause.acts)
+    moves = all("move" in act.effects or act.words & {"rename"} for act in clause.acts)
+    return particular and (moves or clause.mood is Mood.PERMIT)
 
 
 def _above(directory: str, draft: Draft) -> Iterator[Draft]:
@@ -156,6 +164,8 @@ def _keys(tool: Surface, place: Place, *, forbids: bool, whole: bool) -> Iterato
     """The conditions that hold for a call about the name."""
     if not forbids:
         yield from ((f"arg:{leaf}", one_of(place.values)) for leaf in leaves_for(tool, place))
+        if tool.statement and not whole:
+            yield f"arg:{tool.statement}", {"matches": mentions(place.values)}
         return
     if tool.statement and not whole:
         yield f"arg:{tool.statement}", {"matches": mentions(place.values)}

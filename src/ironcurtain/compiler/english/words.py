@@ -128,7 +128,7 @@ _REWORDED: Final = tuple(
 _ODD: Final = r"[A-Za-z0-9]\w*(?:[-_./]\w+)+"
 _BEFORE_NAME: Final = re.compile(rf"\b([a-z]+)s?\s+(?:named |called |is )?[`\"']?({_ODD})", re.IGNORECASE)
 _SORTED_NAME: Final = re.compile(
-    r"\b(?:[Tt]he|[Mm]y|[Oo]ur)\s+(tables?|buckets?|databases?|branch(?:es)?|namespaces?|collections?|topics?|queues?)\s+([a-z]\w+)(?![\w./-])"
+    r"\b(?:[Tt]he|[Mm]y|[Oo]ur)\s+(tables?|buckets?|databases?|branch(?:es)?|namespaces?|collections?|topics?|queues?)\s+([a-z]\w+)(?![\w/-]|\.\w)"
 )
 _AFTER_NAME: Final = re.compile(rf"\b(?:the|my|our)\s+[`\"']?({_ODD})[`\"']?\s+([a-z]+)", re.IGNORECASE)
 _COMPOUND: Final = r"[a-z0-9]+(?:[-_][a-z0-9]+)+"
@@ -164,7 +164,7 @@ def named_things(text: str) -> dict[str, str]:
 
 def _is_like_a_name(word: str) -> bool:
     """`the table members`, but not `the table is`."""
-    return word not in HARMLESS and word not in ACTS and word not in _BEFORE_PLACES
+    return word not in HARMLESS and word not in THINGS and word not in _BEFORE_PLACES
 
 
 def words_in(text: str, known: Known, literals: frozenset[str] = frozenset()) -> list[Word]:

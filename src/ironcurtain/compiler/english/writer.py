@@ -22,7 +22,7 @@ from ironcurtain.compiler.english.grounding import (
     left_over,
     where,
 )
-from ironcurtain.compiler.english.lexicon import ANYTHING, EVERY, EVERYBODY, FILES, PEOPLE, READ, THINGS
+from ironcurtain.compiler.english.lexicon import ANYTHING, EVERY, EVERYBODY, FILES, PEOPLE, READ, THINGS, Act
 from ironcurtain.compiler.english.places import Place, is_whole_server, places_of
 from ironcurtain.compiler.english.surface import terms_of
 from ironcurtain.model.roles import Category
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ironcurtain.compiler.english.clauses import Clause
-    from ironcurtain.compiler.english.lexicon import Act
     from ironcurtain.compiler.english.reading import Phrase
     from ironcurtain.compiler.setup import Known
 
@@ -39,6 +38,21 @@ _IDLE: Final = lexicon(
     """be is are was were been am i it they we to the a an of that which already have has had do does not my any
         all there"""
 )
+_WHERE: Final = (*lexicon("in into inside within on onto to at under from of with for through by via across per"), "")
+"""What stands before a place that a permission is for."""
+_PLACES: Final = lexicon("folder directory subfolder server workspace app")
+_KIN: Final = {
+    "cancel": frozenset({"delete"}),
+    "call_off": frozenset({"delete"}),
+    "trash": frozenset({"delete"}),
+    "move_to_trash": frozenset({"delete"}),
+    "move_to_the_trash": frozenset({"delete"}),
+    "move": frozenset({"update"}),
+    "download": frozenset({"create", "update"}),
+    "share": frozenset({"send"}),
+    "convert": frozenset({"update"}),
+}
+"""What a verb may come to besides."""
 _NAMED: Final = lexicon(
     """branch table bucket database namespace channel project board deck label folder collection environment account
         calendar list repository tag topic index cluster workspace team site store sheet notebook playlist queue group
@@ -117,11 +131,24 @@ class Writer:
             if phrase.preposition in ("to", "with") and phrase.head in PEOPLE - EVERYBODY and not phrase.references:
                 yield phrase.head
             named = sum(len(other.references) for other in clause.phrases)
+            if phrase.references and phrase.head and is_strange(phrase.head, ()) and phrase.head not in _PLACES:
+                yield phrase.head  # `Archive tbd`
             if phrase.number not in (0, named) and not phrase.references and not phrase.is_people:
                 yield f"{phrase.number} {phrase.head}".strip()
         if any(place.kind == "path" for place in places):
             yield from (place.text for place in places if place.kind == "value")
         yield from (place.text for place in places if place.kind == "host" and re.search(r"\w/\w", place.text))
+
+    @staticmethod
+    def _mentioned(clause: Clause) -> Iterator[str]:
+        """Names that say where something comes from or what it is about, and not where it goes."""
+        writes = clause.effects - READ - {"move", "delete"}
+        for phrase in clause.phrases:
+            sent = phrase.preposition == "from" and all(r.kind == "directory" for r in phrase.references)
+            if not phrase.references or (sent and "send" in clause.effects):
+                continue
+            if phrase.preposition not in _WHERE or (writes and phrase.preposition == "from"):
+                yield f"{phrase.preposition} {phrase.references[0].text}"
 
     # --- Names, and what is left over. ---
 
@@ -216,8 +243,10 @@ class Writer:
     ) -> None:
         clause, inside = found.clause, [place for place in places if not place.outside]
         doubts = [*doubts, *(f"not {place.text}" for place in places if place.outside)]
+        doubts += self._mentioned(clause)
         excepted = list(self._excepted(clause, grounding))
-        if clause.exceptions and not excepted:
+        guessed = any(place.guessed for place in self._exceptions(clause))
+        if clause.exceptions and (guessed or not excepted):
             doubts.append("the exception")
         if clause.oneself and clause.effects & {"send", "share"}:
             doubts.append("me")
@@ -246,8 +275,20 @@ class Writer:
             found.notes.append(f"no tool at hand deals with {', '.join(grounding.unknown)}")
         self._named += inside
         found.drafts += [*drafts, *counted, *excepted]
-        if clause.only and inside:
+        if clause.only and inside and not _is_of_subject(clause):
             found.drafts += self._closed(clause, grounding, inside, Mood.FORBID)
+        if clause.only_act and inside:
+            found.drafts += self._nothing_else(clause, grounding, inside)
+
+    def _nothing_else(self, clause: Clause, grounding: Grounding, places: Sequence[Place]) -> Iterator[Draft]:
+        """`Archive may only be read`: nothing else is done to it."""
+        particular = all(act.words for act in clause.acts)
+        others = EVERY - READ - (frozenset() if particular else clause.effects)
+        phrases = tuple(p for p in clause.phrases if p.references)
+        inner = replace(clause, mood=Mood.FORBID, acts=(Act("touch", others),), phrases=phrases, only=False)
+        granted = {each.tool.key for each in grounding.meant}
+        meant = [each for each in ground(inner, self._tools, frozenset()).meant if each.tool.key not in granted]
+        return restricting.there(inner, meant, places, Mood.FORBID, self._tools)
 
     def _excepted(self, clause: Clause, grounding: Grounding) -> Iterator[Draft]:
         """What a permission leaves out."""
@@ -313,12 +354,36 @@ class Writer:
             self._assess(found, grounding, places, doubts, sentence)
         else:
             self._forbid(found, grounding, places, then)
+        found.drafts += self._kin(clause, grounding, places)
         if not found.drafts and places and grounding.meant:  # it cannot be told where that is
             self._assess(found, grounding, [], [place.text for place in places], sentence)
         if not found.drafts and _goes_out(clause):
             self._in_words(found, sentence)
         if not found.drafts:
             found.notes.append("no tool at hand does this")
+
+    def _kin(self, clause: Clause, grounding: Grounding, places: Sequence[Place]) -> Iterator[Draft]:
+        """What has the effect of a particular verb under another name asks: `never cancel events`, of deleting one.
+
+        INVARIANT: a match by name adds to the tools that have the effect, and never takes their place.
+        """
+        if not any(act.words for act in clause.acts):
+            return
+        acts = tuple(
+            Act(act.verb, act.effects | _KIN.get(act.verb, act.effects), thing=act.thing) for act in clause.acts
+        )
+        wide = replace(clause, acts=acts, mood=Mood.ASK)
+        named = {each.tool.key for each in grounding.meant}
+        meant = ground(wide, self._tools, frozenset()).meant
+        if any(place.kind == "party" for place in places):
+            sent = (tool for tool in self._tools.all if tool.effects & {"send", "share"})
+            meant = [*meant, *(Meant(tool) for tool in sent if tool.of(Category.PARTY))]
+        meant = [each for each in meant if each.tool.key not in named]
+        drafts = restricting.with_tools(meant, Draft(Mood.ASK, Rank.ASKED_IN_GENERAL))
+        inside = [place for place in places if not place.outside]
+        if inside:
+            drafts = restricting.there(replace(wide, confined=True), meant, inside, Mood.ASK, self._tools)
+        yield from (replace(draft, rank=Rank.ASKED_IN_GENERAL) for draft in drafts)
 
     def _in_words(self, found: Understanding, sentence: str) -> None:
         """No tool buys, shares or uploads; but messages and commands may come to that."""
@@ -391,6 +456,11 @@ def guards_of(drafts: Iterable[Draft]) -> Iterator[Draft]:
     for tool in tools:
         values = {f"arg:{tool.statement}": {"matches": with_effects()}}
         yield Draft(Mood.FORBID, Rank.FORBIDDEN, (tool,), values=values)
+
+
+def _is_of_subject(clause: Clause) -> bool:
+    """`Archive may only be read` says what is done to it, and not that others are not read."""
+    return clause.only_act and any(p.references and p.is_subject and not p.preposition for p in clause.phrases)
 
 
 def _quoted(words: Iterable[str]) -> str:

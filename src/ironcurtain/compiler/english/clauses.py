@@ -75,6 +75,7 @@ _ASIDES: Final = tuple(
         "barring",
         "exclusive_of",
         "instead_of",
+        "in_place_of",
         "rather_than",
         "leaving_out",
         "omitting",
@@ -93,7 +94,7 @@ _ASIDES: Final = tuple(
 _CHANGING: Final = lexicon("change alter modify edit update make_changes_to touch write_to")
 _ITEMS: Final = lexicon("event card task issue message file note row record cell ticket")
 _HEDGES: Final = lexicon(
-    """later nope tbd pending mine maybe depends perhaps someday soon tomorrow today tonight yesterday formerly anymore
+    """later nope tbd mine maybe depends perhaps someday soon tomorrow today tonight yesterday formerly anymore
     temporarily provisionally week weekend weekday month morning evening monday tuesday wednesday thursday friday
     saturday sunday complain fired nobody eventually sometimes occasionally unlike versus vs opposed"""
 )
@@ -102,7 +103,7 @@ _GRANTING: Final = lexicon("with except excepting save anywhere anyone anything 
 """`Nothing except X` lets X be; `nobody other than X` does not say so."""
 _EXCEPTING: Final = lexicon(
     """with except other apart aside excluding save not besides anywhere anyone anything everything nothing bar minus
-    less short excepting barring exclusive instead rather leaving omitting skipping but just"""
+    less short excepting barring exclusive instead in rather leaving omitting skipping but just"""
 )
 _NEGATIONS: Final = lexicon(
     """no not never nothing nobody none nowhere neither nor without hardly refuse refrain forbidden prohibited banned
@@ -562,7 +563,8 @@ def _is_hedged(draft: _Draft) -> bool:
         told = one.text in ("what", "whatever") and two.text in ("you", "it", "i", "we", "they", "happens")
         acts = two.text in ("does", "will") or (two.text in ACTS and ACTS[two.text][1] == "s")
         somebody = one is not draft.words[0] and not one.reference and one.written[:1].isupper() and acts
-        if single or told or (somebody and one.text not in HARMLESS and one.text not in THINGS):
+        ordinary = one.text in HARMLESS or one.text in THINGS or one.text in ACTS or one.written.isupper()
+        if single or told or (somebody and not ordinary):
             return True
     return any(w.text in _HEDGES and i not in known for i, w in enumerate(draft.words))
 

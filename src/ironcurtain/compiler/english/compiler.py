@@ -351,10 +351,13 @@ def _yielding(number: int, understood: list[list[Understanding]], sentences: Seq
 def _is_about(asks: Understanding, permits: Understanding) -> bool:
     """`It may post in #staff. Every post needs my approval.`: what was permitted just before asks."""
     named = any(p.references or p.other or p.outside for p in asks.clause.phrases)
+    same = {act.verb for act in asks.clause.acts} & {act.verb for act in permits.clause.acts}
+    every = all(p.whole or p.pronoun for p in asks.clause.phrases)
     return (
         asks.mood is Mood.ASK
         and permits.mood is Mood.PERMIT
         and not named
+        and bool(same or every)
         and bool(asks.clause.effects & permits.clause.effects)
     )
 

@@ -108,7 +108,7 @@ def test_decided_calls_of_the_given_constitutions() -> None:
     assert all(out.share == 1 for out in scores.values())
 
 
-@pytest.mark.parametrize("name", ["reworded", "plain"])  # `make eval` looks at all of them
+@pytest.mark.parametrize("name", ["reworded", "plain", "next"])  # `make eval` looks at all of them
 def test_other_wordings_allow_nothing_that_they_should_not(name: str) -> None:
     out = score(name, {})
     assert out.unsafe == []

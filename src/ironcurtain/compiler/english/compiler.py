@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.compiler.annotate.text import lexicon
-from ironcurtain.compiler.english.clauses import Clause, clauses_of, label_of
+from ironcurtain.compiler.english.clauses import Clause, clauses_of
 from ironcurtain.compiler.english.cues import Mood, cues_in, mood_of
 from ironcurtain.compiler.english.document import LONGEST, Sentence, sentences_of
 from ironcurtain.compiler.english.drafts import Draft, Rank, Understanding
@@ -16,6 +16,7 @@ from ironcurtain.compiler.english.lexicon import ACTS, ANYTHING, EVERY, HARMLESS
 from ironcurtain.compiler.english.limits import limit_of
 from ironcurtain.compiler.english.order import Placed, ordered
 from ironcurtain.compiler.english.reading import read
+from ironcurtain.compiler.english.splitting import label_of
 from ironcurtain.compiler.english.words import named_things, words_in
 from ironcurtain.compiler.english.writer import Writer, guards_of
 from ironcurtain.errors import Refusal

@@ -1,0 +1,186 @@
+"""What a clause does: permits, forbids, asks or obliges; and whether anything in it casts doubt on a yes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.annotate.text import lexicon
+from ironcurtain.compiler.english.cues import Mood, idle_in, mood_of
+from ironcurtain.compiler.english.lexicon import (
+    ACTS,
+    HARMLESS,
+    PEOPLE,
+    READ,
+    THINGS,
+)
+from ironcurtain.compiler.english.reading import PREPOSITIONS, Reading
+from ironcurtain.compiler.english.splitting import FINITE, Piece
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ironcurtain.compiler.english.clauses import Clause
+    from ironcurtain.compiler.english.words import Word
+
+_HEDGES: Final = lexicon(
+    """later nope tbd mine maybe depends perhaps someday soon tomorrow today tonight yesterday formerly anymore
+    temporarily provisionally week weekend weekday month morning evening monday tuesday wednesday thursday friday
+    saturday sunday complain fired nobody eventually sometimes occasionally unlike versus vs opposed"""
+)
+_NEGATIONS: Final = lexicon(
+    """no not never nothing nobody none nowhere neither nor without hardly refuse refrain forbidden prohibited banned
+    barred stop avoid except denied rarely seldom far scarcely barely"""
+)
+_BESIDE_VERBS: Final = lexicon("also therefore always then only still now too generally and or but , so :")
+_WE_ACT: Final = lexicon("it you agent assistant bot ai model program helper software system claude tool one")
+_UNSETTLED: Final = lexicon(
+    """approval permission consent approve approves confirm confirms authorise sign forbid forbids prohibit object deny
+    denies denied back kidding beforehand revoked withdrawn expired withheld scrap forget cease quit skip ignore exempt
+    exception taboo nope rarely seldom dont mustnt cant wont"""
+)
+
+
+def only_insists(piece: Piece) -> bool:
+    """Whether a prohibition consists of the no alone."""
+    return all(
+        word.is_mark or word.text in ("not", "ever", "never", "no", "at", "all", "really") for word in piece.words
+    )
+
+
+def has_a_stray_no(piece: Piece) -> bool:
+    """Whether some word says no that was not understood to."""
+    known = {i for cue in piece.cues for i in range(cue.start, cue.end)} | idle_in(piece.words)
+    return any(word.text in _NEGATIONS and i not in known for i, word in enumerate(piece.words))
+
+
+def is_of_somebody_else(piece: Piece) -> bool:
+    """`Anna may send mail`, `it may be sent by me`, `fine for Anna`: whoever may, it is not the assistant."""
+    words = piece.words
+    for cue in piece.cues:
+        active = cue.end < len(words) and words[cue.end].text in ACTS and ACTS[words[cue.end].text][1] == "base"
+        if cue.name not in ("permit", "unasked", "no_need") or not active:
+            continue
+        before = cue.start - 1
+        while before >= 0 and words[before].text in _BESIDE_VERBS:
+            before -= 1
+        said_by_others = before > 0 and words[before - 1].text in ("that", "whether", "if", "think", "says")
+        if before >= 0 and (words[before].text not in _WE_ACT or said_by_others):
+            return True
+    known = {i for cue in piece.cues for i in range(cue.start, cue.end)} | idle_in(words)
+    return any(
+        word.text in ("by", "for", "with") and i not in known and _is_person(words[i + 1 : i + 3])
+        for i, word in enumerate(words)
+    )
+
+
+def _is_person(words: Sequence[Word]) -> bool:
+    plain = [w for w in words if w.text not in ("a", "an", "the", "my", "any")]
+    if not plain:
+        return False
+    first = plain[0]
+    named = first.reference is None and first.written[:1].isupper() and first.text not in THINGS
+    return first.text in PEOPLE or first.text in ("me", "us", "human", "humans", "him", "her", "owner") or named
+
+
+def names_the_owner(piece: Piece) -> bool:
+    known = {i for cue in piece.cues for i in range(cue.start, cue.end)} | idle_in(piece.words)
+    return any(
+        w.text in ("me", "myself", "us", "owner", "him", "her") and i not in known for i, w in enumerate(piece.words)
+    )
+
+
+def mood_in(piece: Piece, reading: Reading, lead: Mood | None, before: Sequence[Clause]) -> Mood | None:
+    """What a clause does, by its words or by what it stands under."""
+    if any(cue.name == "same" for cue in piece.cues) and before:
+        return before[-1].mood
+    if piece.words and piece.words[0].text in ("i", "we") and not any(cue.start == 0 for cue in piece.cues):
+        named = any(w.reference for w in piece.words) or any(w.text in _UNSETTLED for w in piece.words)
+        return Mood.ASK if named else None  # `I run a small shop and have no time`
+    mood = mood_of(piece.cues) or lead
+    if mood is None:
+        return _unsaid(piece, reading, before)
+    told = {cue.name for cue in piece.cues} == {"imperative"}  # `Read my mail`, and nothing else that says yes
+    doubtful = told and (not piece.instructed or _is_unclear(piece) or _is_unbounded(piece, reading))
+    if mood is Mood.PERMIT and (doubtful or _is_hedged(piece)):
+        return Mood.ASK
+    if mood is Mood.PERMIT and closes(piece) and reading.groups and _only_uses(reading):
+        return Mood.OBLIGE  # `Git may only be used in Code` does not say for what
+    if mood is Mood.OBLIGE and only_does(piece):
+        return Mood.PERMIT  # `Archive should only be read`
+    if mood is Mood.OBLIGE and any(word.text in _UNSETTLED for word in piece.words):
+        return Mood.ASK  # `Anna has to approve them`
+    return mood
+
+
+def _unsaid(piece: Piece, reading: Reading, before: Sequence[Clause]) -> Mood | None:
+    """What a clause does that says neither yes nor no."""
+    if reading.count is not None:
+        return Mood.FORBID  # `Max 5 people per mail`
+    comments = bool(before) and before[-1].mood is Mood.PERMIT and _comments(piece)
+    return Mood.ASK if comments or closes(piece) or _wants_something(piece, reading) else None
+
+
+def _is_hedged(piece: Piece) -> bool:
+    """`Archive later`, `read one file`: a yes that is none for ever and for all."""
+    known = {i for cue in piece.cues for i in range(cue.start, cue.end)} | idle_in(piece.words)
+    for one, two in pairwise(piece.words):
+        single = one.text == "one" and two.text in THINGS
+        told = one.text in ("what", "whatever") and two.text in ("you", "it", "i", "we", "they", "happens")
+        acts = two.text in ("does", "will") or (two.text in ACTS and ACTS[two.text][1] == "s")
+        somebody = one is not piece.words[0] and not one.reference and one.written[:1].isupper() and acts
+        ordinary = one.text in HARMLESS or one.text in THINGS or one.text in ACTS or one.written.isupper()
+        if single or told or (somebody and not ordinary):
+            return True
+    return any(w.text in _HEDGES and i not in known for i, w in enumerate(piece.words))
+
+
+def _comments(piece: Piece) -> bool:
+    """`Only if Anna agrees.`, `That is Anna's job.`: something of what was just permitted."""
+    first = piece.words[0].text if piece.words else ""
+    return first in ("that", "this", "these", "those", "they", "it") or (bool(piece.asides) and not first)
+
+
+def _only_uses(reading: Reading) -> bool:
+    acts = [act for acts, _ in reading.groups for act in acts]
+    return bool(acts) and all(act.verb == "use" for act in acts)
+
+
+def _is_unclear(piece: Piece) -> bool:
+    """Whether what looks like an instruction may be none: `Open questions go to Anna`."""
+    known = {i for cue in piece.cues for i in range(cue.start, cue.end)}
+    plain = [word.text for index, word in enumerate(piece.words) if index not in known and not word.reference]
+    return has_a_stray_no(piece) or any(text in _UNSETTLED or text in FINITE for text in plain)
+
+
+def _is_unbounded(piece: Piece, reading: Reading) -> bool:
+    """`Send email`, to whom and where it likes."""
+    named = piece.named or any(word.reference for word in piece.words)
+    return not named and any(act.effects - READ for acts, _ in reading.groups for act in acts)
+
+
+def _wants_something(piece: Piece, reading: Reading) -> bool:
+    """Whether a sentence that says neither yes nor no may still mean no: it names a place or a person, or denies."""
+    named = any(p.references for p in reading.phrases) or any(w.reference for _, words in piece.asides for w in words)
+    return named or has_a_stray_no(piece) or any(word.text in _UNSETTLED for word in piece.words)
+
+
+def only_does(piece: Piece) -> bool:
+    """Whether the verb is what it is limited to."""
+    words = [word.text for word in piece.words if word.text not in ("be", "ever", "for", "to", "used")]
+    return any(one in ("only", "just", "solely", "exclusively") and two in ACTS for one, two in pairwise(words))
+
+
+def closes(piece: Piece) -> bool:
+    """Whether it closes the rest: `only in Reports`, but not `only with my approval`."""
+    if any(cue.name == "stick" for cue in piece.cues):
+        return True
+    asking = {i for cue in piece.cues if cue.name in ("ask", "unapproved") for i in range(cue.start, cue.end)}
+    for index, word in enumerate(piece.words):
+        if word.text in ("only", "solely", "exclusively", "nowhere") and index not in asking:
+            asks_next = any(i in asking for i in range(index + 1, index + 4))
+            if not asks_next or (
+                index + 1 < len(piece.words) and piece.words[index + 1].text in PREPOSITIONS and index + 1 not in asking
+            ):
+                return True
+    return False

@@ -35,9 +35,13 @@ class Example:
 
 def example_of(region: Region, choices: Iterable[Choice], loaded: Loaded, now: float) -> Example:
     """A call that holds these choices, decided."""
+    choices = tuple(choices)
     chosen: dict[str, list[Json]] = {}
     for choice in choices:
         if choice.option.chosen:
             chosen.setdefault(choice.option.leaf, []).extend(choice.option.chosen)
+    for choice in choices:
+        if choice.option.items and not choice.option.chosen and choice.option.leaf in chosen:
+            chosen[choice.option.leaf].append("")  # beside others, what is left out is an empty element
     call = ToolCall(region.tool.server, region.tool.name, region.space.arguments.build(chosen))
     return Example(call, decide_call(call, loaded, now).decision)

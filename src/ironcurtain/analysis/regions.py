@@ -185,10 +185,12 @@ class Judge:
         def ruled(claim: Claim) -> Ruling:
             return Ruling(claim, self._verdicts(tool, claim, scope, sending=sending), scope, sending)
 
+        counted = _counted(summary)
+
         def chosen(option: Option, part: Summary) -> Choice:
             watched = self._watched(space, option)
             seen = summary.asked & watched, summary.turned & watched, summary.errors & watched
-            view = (sending, *seen, *_counted(summary))
+            view = (sending, *seen, *counted)
             if (id(option), view) not in self._choices:
                 rulings = tuple(ruled_alike(item, view) for item in _different(option.items))
                 self._choices[id(option), view] = self._choice(tool, option, part, rulings)

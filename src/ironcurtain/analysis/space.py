@@ -286,6 +286,8 @@ class _Work:
     tests: tuple[tuple[Rule, Test], ...]
     whole: tuple[tuple[Rule, Test], ...]
     """The tests that are asked of the whole call."""
+    speaking: Mapping[str, tuple[int, ...]]
+    """Their numbers, by the roles and arguments they speak of."""
     counting: tuple[ValueTest, ...]
     """A test on each role or argument that is counted."""
     limits: tuple[tuple[int, ...], ...]
@@ -303,6 +305,11 @@ class _Work:
             for rule, test in tests
             if _looks_around(rule, test, tool)
         }
+        speaking: dict[str, tuple[int, ...]] = {}
+        for number, (_, test) in enumerate(whole.values()):
+            leaf = (test.leaf,) if isinstance(test, ValueTest) and test.leaf is not None else ()
+            for name in (*roles_of(test), *leaf):
+                speaking[name] = (*speaking.get(name, ()), number)
         counting: dict[tuple[Role | None, str | None], ValueTest] = {}
         limits: dict[tuple[Role | None, str | None], set[int]] = {}
         for _, test in tests:
@@ -315,6 +322,7 @@ class _Work:
             leaves,
             tests,
             tuple(whole.values()),
+            speaking,
             tuple(counting.values()),
             tuple(tuple(sorted(each)) for each in limits.values()),
             _selectors(leaves, arguments),
@@ -385,7 +393,9 @@ class _Work:
             selected.add((option.leaf, self._selects(option.leaf, option.chosen[0] if option.chosen else None)))
         counted = [scope.all_of(test) for test in self.counting]
         asked = turned = errors = 0
-        for number, (rule, test) in enumerate(self.whole):
+        speaking = {number for role in by_role for number in self.speaking.get(role, ())}
+        for number in sorted({*speaking, *self.speaking.get(option.leaf, ())}):
+            rule, test = self.whole[number]
             if scope.all_of(test):
                 asked |= 1 << number
                 try:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _CHANGING: Final = lexicon("change alter modify edit update make_changes_to touch write_to")
 _ITEMS: Final = lexicon("event card task issue message file note row record cell ticket")
+_WHEN: Final = lexicon("after before until till once while during whenever")
+"""What stands before a time, and not before a place: `after asking in Archive`."""
 _GRANTING: Final = lexicon("with except excepting save anywhere anyone anything everything nothing excluding")
 """`Nothing except X` lets X be; `nobody other than X` does not say so."""
 _PREDICATES: Final = lexicon(
@@ -294,7 +296,7 @@ class _Asides:
                 found.readings.append(inner)
             elif inner.phrases and opening in EXCEPTING and not any(acts for acts, _ in inner.groups):
                 found.exceptions += inner.phrases
-            elif about and all(p.references for p in about):
+            elif about and all(p.references for p in about) and (mood is Mood.ASK or opening not in _WHEN):
                 negative = any(w.text in ("not", "no", "never", "outside") for w in words) != (opening == "unless")
                 found.phrases += [replace(p, outside=negative, preposition=p.preposition or "in") for p in about]
             else:

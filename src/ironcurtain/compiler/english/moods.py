@@ -124,8 +124,9 @@ def _unsaid(piece: Piece, reading: Reading, before: Sequence[Clause]) -> Mood | 
 def _is_hedged(piece: Piece) -> bool:
     """`Archive later`, `read one file`: a yes that is none for ever and for all."""
     known = {i for cue in piece.cues for i in range(cue.start, cue.end)} | idle_in(piece.words)
-    for one, two in pairwise(piece.words):
-        single = one.text == "one" and two.text in THINGS
+    for index, (one, two) in enumerate(pairwise(piece.words)):
+        counted = index > 0 and piece.words[index - 1].text in ("any", "each", "every", "no", "in", "per", "than")
+        single = one.text == "one" and two.text in THINGS and not counted
         told = one.text in ("what", "whatever") and two.text in ("you", "it", "i", "we", "they", "happens")
         acts = two.text in ("does", "will") or (two.text in ACTS and ACTS[two.text][1] == "s")
         somebody = one is not piece.words[0] and not one.reference and one.written[:1].isupper() and acts

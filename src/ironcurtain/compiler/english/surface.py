@@ -28,7 +28,7 @@ _ALSO_NOUNS: Final = lexicon(
 _FILLERS: Final = lexicon(
     "by all batch multiple for in from to of with and the a new my mcp tool api v1 v2 id ids name bulk full"
 )
-_CHOSEN: Final = lexicon("status state priority type kind visibility stage phase severity level action")
+_CHOSEN: Final = lexicon("status state priority type kind visibility stage phase severity level action side direction")
 """What an argument is called that is one of a few words."""
 _LISTED: Final = r"(?P<list>['\"]?[a-z][\w-]*['\"]?(?:\s*(?:,\s*or|,|/|\||\bor\b)\s*['\"]?[a-z][\w-]*['\"]?){1,14})"
 _SQL: Final = lexicon("query sql statement")

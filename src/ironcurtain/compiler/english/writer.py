@@ -147,7 +147,8 @@ class Writer:
             sent = phrase.preposition == "from" and all(r.kind == "directory" for r in phrase.references)
             if not phrase.references or (sent and "send" in clause.effects):
                 continue
-            if phrase.preposition not in _WHERE or (writes and phrase.preposition == "from"):
+            reads = clause.effects <= READ and phrase.preposition in ("to", "onto")  # `up to Archive`
+            if phrase.preposition not in _WHERE or reads or (writes and phrase.preposition == "from"):
                 yield f"{phrase.preposition} {phrase.references[0].text}"
 
     # --- Names, and what is left over. ---

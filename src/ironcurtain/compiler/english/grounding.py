@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _WITHOUT_OBJECT: Final = ("commit", "push", "stage")
 """`Commit and make branches` is not committing branches."""
+_SEARCHING: Final = ("search", "search_for", "look_for", "find", "search_through")
+_SEARCHED: Final = lexicon("search find query lookup")
 _SHORTEST: Final = 4  # letters of a name that may stand for a longer one
 _PARTICULAR: Final = lexicon(
     """forward broadcast invite publish share cancel trash merge approve reject suspend revert rollback disable stop
@@ -251,6 +253,10 @@ def _hits(tools: Sequence[Surface], asked: _Asked) -> list[Meant]:
         wider = asked.effects | ({"send"} if "share" in asked.effects else set())
         general = replace(asked, act=replace(act, words=frozenset()), effects=wider)  # whatever might do it
         hits = [meant for tool in tools if (meant := _meant(tool, general))]
+    if asked.permits and act.verb in _SEARCHING and asked.terms:
+        found = [each for each in hits if each.tool.words & _SEARCHED and each.tool.says & asked.terms]
+        hits = found or hits
+        return hits if found else _best(hits, asked)
     return hits if act.verb == "attach" or not asked.terms else _best(hits, asked)
 
 

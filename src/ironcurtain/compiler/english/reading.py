@@ -379,6 +379,8 @@ class _Reader:
             return True  # `stage and commit`: there is nothing yet that it is done to
         if any(p.references for p in self._phrases) and following in PREPOSITIONS:
             return True  # `read #staff and post in #team`
+        if following in _DETERMINERS or following in ("old", "new", "existing", "them", "it", "anything"):
+            return True  # `write notes and change old ones`
         if following in ("and", "or") and ACTS.get(self._text(index + 2), ("", ""))[1] == "base":
             return True  # `stage files, commit and make branches`
         return following not in ("", ",", "in", "on", "at", "from", "of") and not self._phrases

@@ -147,7 +147,8 @@ class Writer:
             sent = phrase.preposition == "from" and all(r.kind == "directory" for r in phrase.references)
             if not phrase.references or (sent and "send" in clause.effects):
                 continue
-            reads = clause.effects <= READ and phrase.preposition in ("to", "onto")  # `up to Archive`
+            plain = clause.effects <= READ and not any(act.words for act in clause.acts)
+            reads = plain and phrase.preposition in ("to", "onto")  # `up to Archive`
             if phrase.preposition not in _WHERE or reads or (writes and phrase.preposition == "from"):
                 yield f"{phrase.preposition} {phrase.references[0].text}"
 

@@ -102,3 +102,12 @@ def test_a_list_comes_from_a_tool_and_the_owners_word_outlives_it(house: House) 
     assert contacts["values"] == ["bob@x.example", "cat@x.example"]
     assert house.status()["policy"]["version"] > 2
     assert [record["agent"]["agent"] for record in house.records(kind="intent")] == ["lists", "lists"]
+
+
+def test_a_server_of_which_nothing_is_approved_is_named_and_left_out_only_if_the_owner_says_so(house: House) -> None:
+    file = house.home / "servers.json"
+    servers = json.loads(file.read_text())
+    servers["mcpServers"]["broken"] = {"command": "false"}
+    file.write_text(json.dumps(servers))
+    assert "--skip broken" in house.run("compile", "--yes", code=2)
+    assert house.json("compile", "--yes", "--skip", "broken")["verdict"] == "pass"

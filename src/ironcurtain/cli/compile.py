@@ -14,7 +14,8 @@ from ironcurtain.analysis.diff import Difference, diff_policies
 from ironcurtain.artifacts.files import read_artifact
 from ironcurtain.artifacts.home import Home, default_home
 from ironcurtain.artifacts.item import parse
-from ironcurtain.artifacts.policy import LISTS, POLICY, build, read_bundle
+from ironcurtain.artifacts.policy import ANNOTATIONS, LISTS, POLICY, build, read_bundle
+from ironcurtain.artifacts.servers import read_servers
 from ironcurtain.cli.analysis import difference_fields, difference_lines
 from ironcurtain.cli.client import tell_to_look
 from ironcurtain.cli.loading import surroundings
@@ -93,6 +94,7 @@ def _at_home(arguments: argparse.Namespace, home: Home, stages: Stages) -> int:
     for option in ("catalogue", "setup", "annotations"):
         if getattr(arguments, option):
             raise Refusal("usage", f"--{option} is for saved catalogues", "add --out DIR")
+    _require_tools(home, arguments.skip)
     around = surroundings()
     constitution = Path(arguments.constitution or home.constitution)
     made = prepare(home, constitution, around, stages, second=_opinion(arguments, stages, around))
@@ -109,6 +111,18 @@ def _at_home(arguments: argparse.Namespace, home: Home, stages: Stages) -> int:
     if not arguments.json:
         console().print(f"in force: {home.policy}")
     return DONE
+
+
+def _require_tools(home: Home, skipped: list[str]) -> None:
+    """A server that the constitution cannot speak of is named, and left out only if the owner says so."""
+    annotations: Any = read_bundle(home.policy).items[ANNOTATIONS].value
+    silent = sorted(read_servers(home)[0].keys() - annotations["servers"].keys() - set(skipped))
+    if silent:
+        raise Refusal(
+            "server_without_tools",
+            f"no tool of {', '.join(silent)} is approved: it did not start, or nobody has looked at it",
+            f"run: ironcurtain servers review {silent[0]}, or add --skip {silent[0]}",
+        )
 
 
 def _opinion(arguments: argparse.Namespace, stages: Stages, around: Surroundings) -> SecondOpinion:

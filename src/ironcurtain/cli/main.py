@@ -207,6 +207,10 @@ def _compiler(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
             "--opinion", choices=("both", "built-in", "model"), default="both",
             help="where the two differ: the stricter (default), or one of them",
         )  # fmt: skip
+        compile_.add_argument(
+            "--skip", metavar="SERVER", action="append", default=[],
+            help="go on without a server none of whose tools is approved, for example because it does not start",
+        )  # fmt: skip
         compile_.add_argument("--yes", action="store_true", help="without asking")
         compile_.add_argument("--json", action="store_true", help="for machines")
 

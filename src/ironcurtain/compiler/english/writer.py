@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.text import lexicon
 from ironcurtain.compiler.english import restricting
-from ironcurtain.compiler.english.conditions import with_effects
+from ironcurtain.compiler.english.conditions import PRESENT, with_effects
 from ironcurtain.compiler.english.cues import Mood
 from ironcurtain.compiler.english.drafts import Draft, Rank, Understanding
 from ironcurtain.compiler.english.granting import granted, granted_files
@@ -41,6 +41,7 @@ _IDLE: Final = lexicon(
 _WHERE: Final = (*lexicon("in into inside within on onto to at under from of with for through by via across per"), "")
 """What stands before a place that a permission is for."""
 _PLACES: Final = lexicon("folder directory subfolder server workspace app")
+_FIELDS: Final = lexicon("status state priority label tag assignee assign")
 _KIN: Final = {
     "cancel": frozenset({"delete"}),
     "call_off": frozenset({"delete"}),
@@ -309,7 +310,12 @@ class Writer:
             for p in clause.exceptions
             if sorts and p.written and not p.references and is_strange(p.head, ())
         ]
-        return [*places_of(clause.exceptions, self._known, self._things, excepted=True), *unlisted]
+        chosen = [
+            Place("value", (option,), text=option, is_option=True)
+            for option in sorted({o for tool in self._tools.all for each in tool.options.values() for o in each})
+            if any(option.lower() in p.said and not p.references for p in clause.exceptions)
+        ]
+        return [*places_of(clause.exceptions, self._known, self._things, excepted=True), *unlisted, *chosen]
 
     def _closed(self, clause: Clause, grounding: Grounding, exempt: Sequence[Place], then: Mood) -> Iterator[Draft]:
         return restricting.closed(clause, grounding.meant, exempt, then, self._tools, self._known.sandbox)
@@ -357,6 +363,7 @@ class Writer:
         else:
             self._forbid(found, grounding, places, then)
         found.drafts += self._kin(clause, grounding, places)
+        found.drafts += self._fields(clause, grounding) if not places else ()
         if not found.drafts and places and grounding.meant:  # it cannot be told where that is
             self._assess(found, grounding, [], [place.text for place in places], sentence)
         if not found.drafts and _goes_out(clause):
@@ -386,6 +393,20 @@ class Writer:
         if inside:
             drafts = restricting.there(replace(wide, confined=True), meant, inside, Mood.ASK, self._tools)
         yield from (replace(draft, rank=Rank.ASKED_IN_GENERAL) for draft in drafts)
+
+    def _fields(self, clause: Clause, grounding: Grounding) -> Iterator[Draft]:
+        """`Never set the status`, of a tool that can change everything: it asks where that is among what it changes."""
+        spoken = {p.head for p in clause.phrases if is_object(p)} | {word for act in clause.acts for word in act.words}
+        terms = frozenset(term for word in spoken & _FIELDS for term in terms_of(word))
+        named = {each.tool.key for each in grounding.meant}
+        heads = [p.head for p in clause.phrases if p.head in THINGS and p.head not in _FIELDS]
+        things = frozenset(term for head in heads for term in terms_of(head))
+        for tool in self._tools.all if terms else ():
+            if tool.key in named or not tool.effects & {"create", "update"} or (things and not tool.holds(things)):
+                continue
+            for leaf in tool.leaves_for(terms):
+                if leaf in tool.texts and leaf not in tool.required:
+                    yield Draft(Mood.ASK, Rank.ASKED, (tool,), values={f"arg:{leaf}": PRESENT})
 
     def _in_words(self, found: Understanding, sentence: str) -> None:
         """No tool buys, shares or uploads; but messages and commands may come to that."""

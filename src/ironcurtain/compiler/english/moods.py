@@ -139,6 +139,8 @@ def _is_hedged(piece: Piece) -> bool:
 def _comments(piece: Piece) -> bool:
     """`Only if Anna agrees.`, `That is Anna's job.`: something of what was just permitted."""
     first = piece.words[0].text if piece.words else ""
+    if piece.opening in ("but", "though", "although", "however", "yet"):
+        return True
     return first in ("that", "this", "these", "those", "they", "it") or (bool(piece.asides) and not first)
 
 

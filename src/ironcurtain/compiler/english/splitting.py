@@ -83,6 +83,7 @@ _ASIDES: Final = tuple(
     ]
 )
 FINITE: Final = lexicon("is are was were gets get goes go may can must has have")
+_ALL: Final = lexicon("anything anyone anybody anywhere everything everyone everywhere nothing nobody all any")
 EXCEPTING: Final = lexicon(
     """with except other apart aside excluding save not besides anywhere anyone anything everything nothing bar minus
     less short excepting barring exclusive instead in rather leaving omitting skipping but just"""
@@ -142,6 +143,8 @@ def pieces_of(words: list[Word], *, led: bool) -> Iterator[Piece]:
         verbs = any(w.text in FINITE or w.text in ACTS for w in words[cuts[-1] : index])
         if not _cued(cues, cuts[-1], index) and word.text != "which" and not (starts_anew and verbs):
             continue
+        if word.text == "but" and words[index - 1].text in _ALL:
+            continue  # `anything but solved`
         if word.text in STRONG:
             own = any(cue.start > index and cue.name in _DECISIVE for cue in cues)
             weaker = word.text in (":", "-", "while") and not own  # a list, or a condition

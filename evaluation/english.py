@@ -33,6 +33,7 @@ SETS: Final = {
     "plain": "six others, likewise, in the manner of the given ones",
     "fresh": "eight more, likewise, in many voices",
     "next": "six more, likewise",
+    "last": "five more, likewise",
 }
 ENOUGH: Final = 0.9
 
@@ -144,14 +145,14 @@ def scored() -> dict[str, Score]:
 INTRODUCTION: Final = """\
 Constitutions with calls and the decision that each deserves, in `evaluation/constitutions`: three that were given,
 nine rewordings of them, ten others that are hard on purpose (made), six in the manner of the given ones (plain) and
-fourteen more (fresh, next), all by writers who had not seen the compiler. *Unsafe*: allowed and should not be; *in
-meaning*: of these, what only a reader of the content could have stopped. *Asks for no* and *no for asks* leak nothing.
-*Touched*: allows that ask only because a sentence speaks of content and nobody is there to judge it; *share* is of the
-other allows. All sets were looked at since they were written. Before they were, 1 of 261 calls was unsafe on the
-rewordings, 1 of 350 on the made ones, 5 of 179 on the plain ones, 1 of 213 on the fresh ones and 1 of 144 on the next;
-and of the allows that no sentence about content touches 41 % were allowed on the plain ones, 25 % on the fresh ones and
-28 % on the next: expect that order on a text that nobody has seen. What is not allowed is asked or denied, and
-`ironcurtain compile` names the sentence.
+nineteen more (fresh, next, last), all by writers who had not seen the compiler. *Unsafe*: allowed and should not be;
+*in meaning*: of these, what only a reader of the content could have stopped. *Asks for no* and *no for asks* leak
+nothing. *Touched*: allows that ask only because a sentence speaks of content and nobody is there to judge it; *share*
+is of the other allows. All sets were looked at since they were written. Before they were, 1 of 261 calls was unsafe
+on the rewordings, 1 of 350 on the made ones, 5 of 179 on the plain ones, 1 of 213 on the fresh ones, 1 of 144 on the
+next and none of 110 on the last; and of the allows that no sentence about content touches 41 % were allowed on the
+plain ones, 25 % on the fresh ones, 28 % on the next and 50 % on the last: expect that order on a text that nobody has
+seen. What is not allowed is asked or denied, and `ironcurtain compile` names the sentence.
 """
 
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _CHANGING: Final = lexicon("change alter modify edit update make_changes_to touch write_to")
 _ITEMS: Final = lexicon("event card task issue message file note row record cell ticket")
+_HOLDING: Final = ("inside", "within", "under", "of")
 _WHEN: Final = lexicon("after before until till once while during whenever")
 """What stands before a time, and not before a place: `after asking in Archive`."""
 _GRANTING: Final = lexicon("with except excepting save anywhere anyone anything everything nothing excluding")
@@ -171,7 +172,7 @@ def _clauses(piece: Piece, lead: Mood | None, before: Sequence[Clause]) -> Itera
         acts, phrases = _completed(piece, verbs, spoken, mood, before)
         if reading.count is not None and not any(act.effects for act in acts) and (mail := _mail_in(piece.words)):
             acts, phrases = (replace(ACTS["send"][0], thing=mail),), [p for p in phrases if not p.is_people]
-        phrases = apposed(resolved(phrases, earlier))
+        phrases = _innermost(apposed(resolved(phrases, earlier)))
         stranger = mood in (Mood.PERMIT, Mood.OBLIGE) and is_of_somebody_else(piece)
         if stranger and closes(piece):
             mood, stranger, acts = Mood.FORBID, False, (Act("touch", EVERY),)  # `Archive may only be used by me`
@@ -207,6 +208,17 @@ def _clauses(piece: Piece, lead: Mood | None, before: Sequence[Clause]) -> Itera
             yield clause
 
 
+def _innermost(phrases: list[Phrase]) -> list[Phrase]:
+    """`The Archive folder inside Orders` without Orders."""
+    paths = [value for p in phrases for r in p.references if r.kind == "directory" for value in r.values]
+
+    def holds(p: Phrase) -> bool:
+        own = [value for r in p.references for value in r.values]
+        return p.preposition in _HOLDING and any(path.startswith(f"{value}/") for value in own for path in paths)
+
+    return [p for p in phrases if not holds(p)]
+
+
 def _of_what_it_holds(act: Act, phrases: Sequence[Phrase]) -> Act:
     """`The Private calendar must not be changed`: nothing is added to it and nothing goes."""
     held = any(p.references and p.preposition in ("", "in", "on", "to") and p.head not in _ITEMS for p in phrases)
@@ -227,6 +239,8 @@ def _completed(
     named = [p for p in last.phrases if p.references]
     if _EXPLAINS.match(Line(piece.words).text) or (acts and not phrases and piece.opening in (":", "-")):
         return acts, named  # `leave it alone: no listing`
+    if acts and piece.opening == "which":
+        return acts, [*[p for p in (*last.phrases, *last.exceptions) if p.references or p.head][-1:], *phrases]
     if acts and piece.opening in _JOINING and _lacks_a_subject(piece, phrases):
         return acts, [*(p for p in last.phrases if not p.preposition and p.head), *phrases]
     if acts:
@@ -240,10 +254,18 @@ def _completed(
         return acts, phrases
     if not any(p.head and not p.is_people and not p.preposition for p in phrases):
         phrases = [*(p for p in last.phrases if not p.preposition and not p.references), *phrases]
+    if any(p.other for p in phrases):
+        phrases = [*(p for p in last.phrases if _is_an_app(p)), *phrases]
     if mood is Mood.ASK and not any(p.references or p.other or p.outside for p in phrases):
         phrases = [*phrases, *named]  # `It may post in #staff. Ask me first.`
     same = [clause for clause in before if clause.text == last.text]
     return tuple(dict.fromkeys(act for clause in same for act in clause.acts)), phrases
+
+
+def _is_an_app(phrase: Phrase) -> bool:
+    """`On GitHub`: what a sentence is about to its end."""
+    name = phrase.written[-1] if phrase.written else ""
+    return phrase.preposition in ("on", "in") and not phrase.references and name[:1].isupper()
 
 
 def _lacks_a_subject(piece: Piece, phrases: Sequence[Phrase]) -> bool:

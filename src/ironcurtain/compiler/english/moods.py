@@ -117,6 +117,8 @@ def _unsaid(piece: Piece, reading: Reading, before: Sequence[Clause]) -> Mood | 
     """What a clause does that says neither yes nor no."""
     if reading.count is not None:
         return Mood.FORBID  # `Max 5 people per mail`
+    if before and [word.text for word in piece.words[:2]] == ["but", "not"]:
+        return Mood.FORBID  # `but not at any other calendar`
     comments = bool(before) and before[-1].mood is Mood.PERMIT and _comments(piece)
     return Mood.ASK if comments or closes(piece) or _wants_something(piece, reading) else None
 

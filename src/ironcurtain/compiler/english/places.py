@@ -52,9 +52,6 @@ class Place:
         return terms_of(self.thing) if self.thing else frozenset()
 
 
-_HOLDING: Final = ("inside", "within", "under", "of")
-
-
 def places_of(
     phrases: Iterable[Phrase], known: Known, things: Mapping[str, str], *, excepted: bool = False
 ) -> list[Place]:
@@ -67,16 +64,8 @@ def places_of(
             if reference.kind == "list" and not excepted and _is_thing(phrase, phrases[:number]):
                 continue
             place = _place(reference, phrase, known, things)
-            if phrase.preposition in _HOLDING and any(_is_below(other, place) for other in found):
-                continue  # `the Archive folder inside Orders`
             found.append(replace(place, end=end, outside=phrase.outside, text=reference.text))
     return found
-
-
-def _is_below(place: Place, above: Place) -> bool:
-    if place.kind != "path" or above.kind != "path" or not above.values:
-        return False
-    return all(value.startswith(f"{above.values[0]}/") for value in place.values)
 
 
 def _is_thing(phrase: Phrase, before: Sequence[Phrase]) -> bool:

@@ -514,7 +514,8 @@ def _goes_out(clause: Clause) -> bool:
 def _is_one_of(place: Place, clause: Clause) -> bool:
     """Whether a place is of the sort that a clause says `other` of."""
     terms = frozenset(term for p in clause.phrases if p.other for term in terms_of(p.head))
-    return place.kind == "value" and bool(place.terms & terms)
+    called = frozenset(term for word in place.text.lower().split()[-1:] for term in terms_of(word))
+    return place.kind == "value" and bool((place.terms | called) & terms)
 
 
 def _is_boundless(clause: Clause) -> bool:

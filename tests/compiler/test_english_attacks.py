@@ -59,6 +59,12 @@ MUST_NOT: list[tuple[str, tuple[str, ...]]] = [
         "If I am away, do this.", "Only a human does these.", "## Old rules", "## Rules for Anna", "## Slack incidents", "## What the agent refuses", "## Instead of",
         "## My job", "## Email mistakes", "Yes\n- Read files in Projects\nNo",
     )],
+    *[(f"{before} Read files in Archive. Post in #staff.", EVERYTHING) for before in (
+        "This is what you must never do.", "These are the rules for Anna.", "Here is what you should avoid.", "This is what you can and can't do.",
+    )],
+    # What introduces a prohibition is one.
+    (f"{MAIL}Here is what it must not do: send email.", ("mail",)), (f"{MAIL}This is what it can not do, send email.", ("mail",)),
+    (f"{FILES}This is what you must never do: read files.", ("read",)),
     ("The following is forbidden. Read files in Archive.", ("read",)), ("> Read files in Archive.\n> Post in #staff.\n", EVERYTHING),
     ("❌ Read files in Archive", ("read",)), ("- [ ] Post in #staff", ("post",)), ("| Never | Ask |\n|---|---|\n| Read files in Archive. | Post in #staff. |\n", EVERYTHING),
     ("Me: post in #staff.", ("post",)), ("Human only: post in #staff.", ("post",)), ("Bad: post in #staff.", ("post",)), ("In an emergency: read files in Archive. Post in #staff.", EVERYTHING),

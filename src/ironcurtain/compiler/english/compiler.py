@@ -70,10 +70,11 @@ _LEADS_ON: Final = re.compile(
 """Words of a sentence that may speak of what comes after it."""
 _POINTS_ON: Final = re.compile(r"\b(?:following|below|list|examples?)\b", re.IGNORECASE)
 _INTRODUCES: Final = re.compile(
-    r"^(?:\W*(?:hi|hello|hey|dear|welcome|ok|okay|so)\b[^,.!:]{0,30}[,.!:])?\s*"
+    r"(?:\W*(?:hi|hello|hey|dear|welcome|ok|okay|so)\b[^,.!:]{0,30}[,.!:])?\s*"
     r"(?:this|these|here|below|the following)(?: rules?| guidelines?| notes?)?(?: is| are|['\u2019]s) "
-    rf"(?:(?:what|how) (?:{_WHO}|you|it) (?:can|may|could|should|must|are|is)\b.*"
-    r"|(?:the|my|our|some|a few) (?:\w+ )?(?:rules?|guidelines?)(?: for .{1,40})?)[.!:]?$",
+    rf"(?:what (?:{_WHO}|you|it) (?:can|may)(?: and (?:can['\u2019]?t|cannot|can not|may not))? do"
+    r"(?: while [\w' ]{1,40})?"
+    rf"|(?:the|my|our|some|a few) (?:\w+ )?(?:rules?|guidelines?)(?: for {_WHO})?)[.!]?",
     re.IGNORECASE,
 )
 """A sentence that says that rules follow."""
@@ -179,7 +180,8 @@ class _Reader:
             named = [each for each in others if any(p.references for p in each.clause.phrases)]
             kept = named if bare else [each for each in others if each.clause.count is None or each in named]
             return [plain, *kept]
-        if _INTRODUCES.match(sentence.text) and not any(word.reference for word in self._words(sentence.text)):
+        if _INTRODUCES.fullmatch(sentence.text):
+            self._led_on = True  # of what, it is for the sentences after it to say
             return []
         if _TOUCHES_NOTHING.search(sentence.text):
             harmless = Draft(Mood.PERMIT, Rank.PERMITTED_IN_GENERAL_AS_A_WHOLE, side_effects=False)

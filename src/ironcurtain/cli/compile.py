@@ -126,13 +126,23 @@ def _require_tools(home: Home, skipped: list[str]) -> None:
 
 
 def _opinion(arguments: argparse.Namespace, stages: Stages, around: Surroundings) -> SecondOpinion:
-    """Asks the model that was named, if one was; whatever it does, the built-in reading stands."""
+    """Asks the model that was named, if one was; whatever it does, the built-in reading and tests stand."""
+
+    def questioned(product: Product, known: Known, directory: Path, wanted: Wanted) -> Product:
+        try:
+            product, notes = stages.question(product, directory, around, known, wanted)
+        except Unanswered as refusal:
+            print(f"no scenarios by a model: {visible(refusal.reason)}; {refusal.help}", file=sys.stderr)
+            return product
+        for note in () if arguments.json else notes:
+            console().print(Text(f"{'':>12}  {visible(note)}", style="dim"))
+        return product
 
     def second(product: Product, known: Known, directory: Path) -> Product:
         if stages.model is None:
             return product
+        wanted = Wanted(stages.model, arguments.opinion)
         try:
-            wanted = Wanted(stages.model, arguments.opinion)
             product, difference = stages.second(product, directory, around, known, wanted)
         except Unanswered as refusal:
             print(f"no second opinion: {visible(refusal.reason)}; {refusal.help}", file=sys.stderr)
@@ -144,27 +154,9 @@ def _opinion(arguments: argparse.Namespace, stages: Stages, around: Surroundings
             if not difference.equal:
                 holds = {"both": "the stricter of the two holds; --opinion model or --opinion built-in takes one"}
                 console().print(holds.get(arguments.opinion, f"the {arguments.opinion} reading holds"))
-        return _questioned(arguments, stages, around, product, known, directory)
+        return questioned(product, known, directory, wanted)
 
     return second
-
-
-def _questioned(
-    arguments: argparse.Namespace, stages: Stages, around: Surroundings, product: Product, known: Known, directory: Path
-) -> Product:
-    """Lets the model test what came out; without its answer, it is tested by what was derived."""
-    if stages.model is None:
-        return product
-    try:
-        wanted = Wanted(stages.model, arguments.opinion)
-        product, notes = stages.question(product, directory, around, known, wanted)
-    except Unanswered as refusal:
-        print(f"no scenarios by a model: {visible(refusal.reason)}; {refusal.help}", file=sys.stderr)
-        return product
-    if not arguments.json:
-        for note in notes:
-            console().print(Text(f"{'':>12}  {visible(note)}", style="dim"))
-    return product
 
 
 def recompile(home: Home, *, yes: bool, lists: dict[str, Any] | None = None) -> int:

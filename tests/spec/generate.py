@@ -116,6 +116,11 @@ TRICKY_COMMANDS = [
     "( time rm x )", "do exec command rm x", "until builtin rm x", "if ! rm x", "then(rm x)", "echo then rm x", "thenrm x", "X=1",
     "sudo rm x", "X=1 sudo x", "else git status", "rm x", "cat ~owner/.ironcurtain/x", "cat {box}/links/.mcp.json",
 ]  # fmt: skip
+STATEMENTS = [
+    "select 1", "select a from b where c > 1", "select a from b where c < 1;", "select 1; drop b", "select 1 -- x", "select 1 /* x */",
+    "select 'a' || 'b'", "select a & 1", "select $1", "select $x$a$x$", "select 5$", "select `a`\nfrom b", "select U&'x\\0061'", "rm x", "ls",
+    "select # x", "drop b", "select 1;;", "; select 1", "select a from /a/.mcp.json", "", ["select 1", "drop b"], {"select 1": "drop b"},
+]  # fmt: skip
 TRICKY_CONTENT = [
     "\u3000{home}/.ironcurtain/x", "\u00a0\u200b/a/.mcp.json", "/a/.mcp.json\u3000", "/a/.mcp.json \nmore", "\u2028~/.ironcurtain/x\t",
     "~owner/.ironcurtain/x", "~owner/notes", "~root/.ironcurtain/x", "jar:file:///a/.mcp.json", "JAR:FILE:///a/x",
@@ -159,6 +164,7 @@ LEAVES: dict[str, tuple[list[list[str]], list[Any]]] = {
     "channel": ([["channel"], ["repository"]], PLACES),
     "account": ([["account"], ["unheard-of"]], PLACES),
     "command": ([["command"]], COMMANDS),
+    "sql": ([["command"], ["command", "channel"]], STATEMENTS),
     "body": ([["outbound-content"], ["none"]], CONTENT),
     "amount": ([["amount"]], AMOUNTS),
     "id": ([["identifier"], ["none"]], IDS),
@@ -183,6 +189,8 @@ def _entries(draw: Callable[..., Any], leaf: str) -> Any:
     one = st.fixed_dictionaries(
         {"roles": st.sampled_from(roles)}, optional={"absent": st.sampled_from(["nothing", "unknown"])}
     )
+    if leaf == "sql":
+        return {**draw(one), "language": "sql"}
     if leaf not in ("path", "id", "channel") or not draw(st.booleans()):
         return draw(one)
     first, second = draw(one), draw(one)
@@ -288,7 +296,14 @@ PREDICATES: dict[str, list[dict[str, Any]]] = {
     "amount": [{"maximum": 100}, {"minimum": 50}, {"equals": 5}, {"equals": True}],
     "outbound-content": [{"maxLength": 6}, {"matches": "(?i).*secret.*"}, {"minItems": 2}],
     "identifier": [{"in": ["id-1", 4]}, {"matches": "id-[0-9]+"}],
-    "command": [{"in": ["git status", "ls"]}, {"matches": "sudo .*"}, {"equals": "ls"}, {"matches": "rm .*"}],
+    "command": [
+        {"in": ["git status", "ls"]},
+        {"matches": "sudo .*"},
+        {"equals": "ls"},
+        {"matches": "rm .*"},
+        {"matches": "select [^;]*;?"},
+        {"matches": ".*drop.*"},
+    ],
     "channel": [{"equals": "C1"}, {"maxItems": 1}],
     "account": [{"in": ["C1", "C2"]}, {"matches": "C.*"}],
     "read-path": [{"matches": ".*/Projects/.*"}, {"minItems": 2}],

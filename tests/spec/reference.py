@@ -173,6 +173,7 @@ class Value:
     data: Any
     state: str = "known"
     links: tuple[str, ...] = field(default=(), compare=False)
+    language: str = ""
 
 
 @dataclass(frozen=True)
@@ -673,6 +674,8 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
                 for role, absent_is_unknown in here.items():
                     unknown = (required and item is not MISSING) or absent_is_unknown or defaulted
                     read[role] = read_item(world, server, role, item, unknown)
+                    if role == "command" and isinstance(annotation, dict) and "language" in annotation:
+                        read[role] = [replace(value, language=annotation["language"]) for value in read[role]]
                 # "in any mode in force": an empty leaf may be nothing for one of its roles and unknown for another
                 by_leaf[leaf] += next(
                     filter(None, (read[leading_role(here)], *(read.values() if is_empty(item) else ()))), []
@@ -1876,6 +1879,8 @@ def value_passes(value: Value, test: Test, allow: bool) -> bool:
         return not allow
     if value.role != "command" or not isinstance(value.data, str):
         return test(value)
+    if value.language == "sql":  # "conditions look at its whole text and at nothing else"
+        return not allow if is_veiled(value.data) else test(value)
     if allow:  # "opaque in an allow"
         return not is_shell(value) and test(value)
     parts = [part for part in SHELL_SEPARATOR.split(value.data) if part.strip()]
@@ -1905,7 +1910,18 @@ def is_shell(value: Value) -> bool:
     """Separators, line breaks, redirections, substitution or a backslash in a command."""
     if value.role != "command" or not isinstance(value.data, str):
         return False
+    if value.language == "sql":
+        return is_veiled(value.data)
     return bool(SHELL_SEPARATOR.search(value.data) or SHELL_UNREADABLE.search(value.data))
+
+
+def is_veiled(statement: str) -> bool:
+    """A backslash, `|`, `&`, `$` before anything but a digit, a comment, or a `;` with something behind it."""
+    characters = {"\\", "|", "&", "#"} & set(statement)
+    dollars = any(after[:1] not in set("0123456789") for after in statement.split("$")[1:])
+    comments = "--" in statement or "/*" in statement
+    _, _, behind = statement.partition(";")
+    return bool(characters or dollars or comments or behind.replace(";", " ").strip())
 
 
 def path_test(world: World, value: Value, within: str, allow: bool) -> bool:

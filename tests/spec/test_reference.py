@@ -469,6 +469,36 @@ def test_a_command_with_shell_syntax_is_opaque_in_an_allow(place: Place) -> None
 
 
 @pytest.mark.parametrize(
+    ("statement", "reads", "drops"),
+    [
+        ("select a from b where c > 1", "allow", "allow"),
+        ("select a\nfrom `b` where c < $1 ; ;", "allow", "allow"),
+        ("select a from drop", "allow", "deny"),
+        ("select a; select b", "deny", "deny"),
+        ("select a -- b", "deny", "deny"),
+        ("select a # b", "deny", "deny"),
+        ("select a/*b*/", "deny", "deny"),
+        ("select a || b", "deny", "deny"),
+        ("select a & b", "deny", "deny"),
+        ("select $$a$$", "deny", "deny"),
+        ("select $", "deny", "deny"),
+        ("select \\a", "deny", "deny"),
+        ("insert", "deny", "allow"),
+    ],
+)
+def test_a_statement_is_no_command_line(place: Place, statement: str, reads: str, drops: str) -> None:
+    run = tool("run", {"sql": {"roles": ["command"], "language": "sql"}})
+    select = rule("select", "allow", values={"role:command": {"matches": r"select\s[^;]*[\s;]*"}})
+    assert decision(place.world([select], run), "run", {"sql": statement}) == reads
+    drop = rule("drop", "deny", values={"role:command": {"matches": ".*drop.*"}})
+    assert decision(place.world([drop, *OPEN], run), "run", {"sql": statement}) == drops
+    count = rule("one", "allow", roles=["command"], values={"role:command": {"maxItems": 1}})
+    assert decision(place.world([count], run), "run", {"sql": statement}) == (
+        "allow" if reads == "allow" or statement == "insert" else "deny"
+    )
+
+
+@pytest.mark.parametrize(
     ("command", "expected"),
     [
         ("X=1 rm x", "deny"),

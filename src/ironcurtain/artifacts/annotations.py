@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ironcurtain.errors import quote
 from ironcurtain.model.policy import Mode, Shape, Tool, leaves_of
-from ironcurtain.model.roles import NONE, Category, Role, category
+from ironcurtain.model.roles import COMMAND, NONE, Category, Role, category
 from ironcurtain.wire import schema, strict_json
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _shape(rest: Mapping[str, tuple[Mode, ...]], known: Mapping[str, schema.Leaf
 
 def _modes(item: Item) -> Iterator[Mode]:
     for entry in item.elements(least=1) if isinstance(item.value, list) else (item,):
-        optional = ("absent", "when") if isinstance(item.value, list) else ("absent",)
+        optional = ("absent", "when") if isinstance(item.value, list) else ("absent", "language")
         members = entry.members(("roles",), optional)
         roles = tuple(Role(role.text()) for role in members["roles"].elements(least=1))
         for role in roles:
@@ -147,7 +147,10 @@ def _modes(item: Item) -> Iterator[Mode]:
             if "when" in members
             else ()
         )
-        yield Mode(roles, absent == "unknown", when)
+        sql = "language" in members and members["language"].word(("sql",)) == "sql"
+        if sql and COMMAND not in roles:
+            members["language"].fail("only a command has a language", "leave it out")
+        yield Mode(roles, absent == "unknown", sql, when)
 
 
 def _sibling(name: str, item: Item) -> tuple[str, frozenset[tuple[type, Scalar]]]:

@@ -10,7 +10,7 @@ from ironcurtain.compiler.annotate.annotator import entry_of
 from ironcurtain.compiler.annotate.effects import VERBS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from ironcurtain.artifacts.item import Item
@@ -43,7 +43,12 @@ def labelled(fields: Mapping[str, Any], label: Mapping[str, Any]) -> dict[str, A
     """What was understood of a tool, with what somebody says of it instead."""
     said = label["args"]
     entries = {
-        leaf: entry_of(said[leaf], nested="." in leaf or "[" in leaf) if leaf in said else entry
-        for leaf, entry in fields["args"].items()
+        leaf: _entry(leaf, said[leaf], entry) if leaf in said else entry for leaf, entry in fields["args"].items()
     }
     return {**fields, "sideEffects": label["sideEffects"], "effects": label["effects"], "args": entries}
+
+
+def _entry(leaf: str, roles: Sequence[str], understood: Any) -> dict[str, Any]:  # noqa: ANN401 - as in an artifact
+    entry = entry_of(roles, nested="." in leaf or "[" in leaf)
+    sql = "command" in roles and isinstance(understood, dict) and "language" in understood
+    return {**entry, "language": understood["language"]} if sql else entry

@@ -101,6 +101,8 @@ class Mode:
 
     roles: tuple[Role, ...]
     absent_unknown: bool = True
+    sql: bool = False
+    """A command here is a statement in SQL."""
     when: tuple[tuple[str, frozenset[tuple[type, Scalar]]], ...] = ()
 
 

@@ -182,13 +182,14 @@ class _Work:
             if any(category(role) in _LOCATED for role in roles):
                 raise Refusal("value_type", f"{shape.leaf}: an object where a path or URL is expected")
             for key in value:
-                if self._scalar(shape.leaf, roles, key) != key:
+                if self._scalar(shape, roles, key) != key:
                     raise Refusal("value_spelling", f"{shape.leaf}: a key that is not in canonical form: {quote(key)}")
             return {key: self._leaf(shape, member, siblings) for key, member in value.items()}
-        return value if value is None else self._scalar(shape.leaf, roles, value)
+        return value if value is None else self._scalar(shape, roles, value)
 
-    def _scalar(self, leaf: str, roles: tuple[Role, ...], value: str | float) -> Json:
+    def _scalar(self, shape: Shape, roles: tuple[Role, ...], value: str | float) -> Json:
         """One value. Each of its roles has it in the form of its own category; the first of these forms is sent."""
+        leaf = shape.leaf
         active = _meant(roles, value)
         kinds = {category(role) for role in active}
         if not isinstance(value, str):
@@ -211,19 +212,19 @@ class _Work:
                 role for role in active if form in (role, category(role)) and (form == role or role != COMMAND)
             )
             if mine:
-                values, text = self._formed(form, leaf, mine, value)
+                values, text = self._formed(form, shape, mine, value)
                 self._add(leaf, mine, values, shown=sent is None)
                 self.settled = self.settled and sent in (None, text)
                 sent = text if sent is None else sent
         return sent
 
     def _formed(
-        self, form: Category | Role, leaf: str, roles: tuple[Role, ...], text: str
+        self, form: Category | Role, shape: Shape, roles: tuple[Role, ...], text: str
     ) -> tuple[tuple[Value, ...], str]:
         """The values that a string has in one form, and the string as it is sent in this form."""
         lookup = self.resolver.lookup
         if form is Category.PARTY:
-            return self._parties(leaf, roles, text)
+            return self._parties(shape.leaf, roles, text)
         if form is Category.PATH:
             one: Value = self.resolver.paths.resolve(text, self.base, self.steps)
             self.named += len(text)
@@ -235,8 +236,8 @@ class _Work:
             one = resolve_place(text, lookup)
         elif form == COMMAND:
             for word in words_of(text):
-                self._stray(leaf, word)
-            one = resolve_command(text)
+                self._stray(shape.leaf, word)
+            one = resolve_command(text, sql=any(mode.sql for mode in shape.modes))
         else:
             one = text.strip() if form is Category.OTHER else text
         return (one,), str(one)
@@ -305,11 +306,7 @@ def _readings(text: str) -> list[str]:
 
 
 def _unknown(leaf: str) -> Refusal:
-    return Refusal(
-        "argument_unknown",
-        f"the argument {quote(leaf)} is not annotated",
-        "leave it out, or annotate it and verify the policy again",
-    )
+    return Refusal("argument_unknown", f"the argument {quote(leaf)} is not annotated", "leave it out, or annotate it")
 
 
 def _in_force(modes: tuple[Mode, ...], siblings: Mapping[str, Json]) -> tuple[Mode, ...]:

@@ -14,17 +14,22 @@ _UNREADABLE: Final = re.compile(r"[<>`\\]|\$\S")
 _PRELUDE: Final = re.compile(
     r"(?:(?:if|then|elif|else|while|until|do|time|exec|command|builtin|[A-Za-z_][A-Za-z0-9_]*=[^\s\"']*) )*"
 )
+_VEILED: Final = re.compile(r"[\\|&]|\$(?![0-9])|--|/\*|#|;\s*[^\s;]")
 _WORD_BREAK: Final = re.compile(r"[\s=;&|<>()\"'`]+")
 _BLANKS: Final = re.compile(r"\s+")
 
 
-def resolve_command(text: str) -> Command:
-    """The command, with the pieces between its separators, each as it stands and without what may stand around it."""
-    pieces = _SEPARATOR.split(text)
+def resolve_command(text: str, *, sql: bool = False) -> Command:
+    """The command, with the pieces between its separators, each as it stands and without what may stand around it.
+
+    A statement in SQL is one piece, and can be read if it has no comments, no escapes and no second one behind it.
+    """
+    pieces = [] if sql else _SEPARATOR.split(text)
     parts = dict.fromkeys(form for piece in pieces for form in _forms(piece) if form)
-    plain = len(pieces) == 1
-    unreadable = _UNREADABLE.search(text) is not None or len(pieces) > MAX_PARTS
-    return mint_command(text, () if unreadable else tuple(parts), plain=plain and not unreadable, unreadable=unreadable)
+    unreadable = (_VEILED if sql else _UNREADABLE).search(text) is not None or len(pieces) > MAX_PARTS
+    return mint_command(
+        text, () if unreadable else tuple(parts), plain=len(pieces) < 2 and not unreadable, unreadable=unreadable
+    )
 
 
 def words_of(text: str) -> list[str]:

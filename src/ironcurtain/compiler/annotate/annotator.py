@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.artifacts.annotations import pin_of
 from ironcurtain.compiler.annotate.arguments import arguments_of
+from ironcurtain.compiler.annotate.commands import is_sql
 from ironcurtain.compiler.annotate.effects import effects_of, ordered
 from ironcurtain.compiler.annotate.files import is_sent_along
 from ironcurtain.compiler.annotate.modes import selector_of
@@ -80,7 +81,10 @@ class Understood:
 
     def _entry(self, leaf: str) -> Json:
         if leaf not in self.modes or self.selector is None:
-            return self._meant(leaf, self.roles(leaf))
+            entry = self._meant(leaf, self.roles(leaf))
+            says = f"{' '.join(words_of(self.name))} {clean(self.definition.get('description'))}"
+            sql = "command" in self.roles(leaf) and is_sql(self.arguments[leaf], says)
+            return {**entry, "language": "sql"} if sql else entry
         return [
             {**self._meant(leaf, _listed(meaning)), "when": {self.selector: [*values]}}
             for values, meaning in self.modes[leaf]

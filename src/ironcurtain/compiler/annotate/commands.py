@@ -27,6 +27,20 @@ _STARTED: Final = (("user", "data"), ("twiml",), ("cloud", "init"), ("startup", 
 _PROGRAM: Final = re.compile(r"\b(?:python|javascript|source|program|to (?:run|execute))\b")
 
 
+_SQL: Final = re.compile(r"(?i)\b(?:my|postgre|maria)?sql(?:ite)?\b|\bselect\b|\bpostgres\b")
+_OTHER_LANGUAGES: Final = re.compile(
+    r"(?i)\b(?:nosql|mongo\w*|cypher|graphql|soql|promql|logql|kql|flux|sparql|gremlin|elastic\w*|jql|shell|bash|psql|cli)\b"
+)
+
+
+def is_sql(argument: Argument, tool: str) -> bool:
+    """Whether a command is surely a statement in SQL; `tool` is what the tool says of itself."""
+    named = argument.words[-1:] == ("sql",)
+    asked = argument.words[-1:] in (("query",), ("statement",), ("q",))
+    says = f"{argument.says} {tool}"
+    return (named or (asked and _SQL.search(says) is not None)) and not _OTHER_LANGUAGES.search(says)
+
+
 def command(argument: Argument, tool: Setting) -> Meaning | None:
     """Something to be carried out."""
     words = argument.words

@@ -25,8 +25,9 @@ PRESENT: Final = {"maxLength": 100_000}
 _OWNERS: Final = ("owner", "org", "organization", "namespace", "workspace", "username")
 _REPOSITORIES: Final = ("repo", "repository", "repo_name", "repoName", "project", "repo_slug")
 _EFFECTS_IN_READING: Final = (
-    r"into|outfile|dumpfile|load_file|pg_\w*|lo_import|lo_export|dblink\w*|xp_\w*|sleep|benchmark|readfile|writefile"
-    r"|load_extension"
+    r"into|outfile|dumpfile|load_file|pg_\w*|lo_import|lo_export|dblink\w*|[sx]p_\w*|sleep|benchmark|readfile|writefile"
+    r"|load_extension|setval|nextval|set_config|get_lock|exec|execute|openrowset|openquery|opendatasource|\w*_to_xml\w*"
+    r"|read_\w*|glob|sniff_csv|\w+_scan|(?:from|join)\s*'[^']*'"
 )
 
 
@@ -99,6 +100,11 @@ def named(place: Place) -> str:
 def mentions(values: Iterable[str], *, plain: bool = False) -> str:
     """An expression for a text that has one of these as a word in it."""
     return rf"(?i)(.*\W)?({'|'.join(value if plain else spelled(value) for value in values)})(\W.*)?"
+
+
+def in_a_statement(place: Place) -> str:
+    """An expression for a statement that has this name in it, also without what stands before its last dot."""
+    return mentions(dict.fromkeys(part for value in place.values for part in (value, value.rpartition(".")[2])))
 
 
 def with_effects() -> str:

@@ -11,7 +11,7 @@ from ironcurtain.compiler.english.conditions import (
     ALL_PATHS,
     escaped,
     forbidden_hosts,
-    mentions,
+    in_a_statement,
     modes_of,
     named,
     one_of,
@@ -165,10 +165,10 @@ def _keys(tool: Surface, place: Place, *, forbids: bool, whole: bool) -> Iterato
     if not forbids:
         yield from ((f"arg:{leaf}", one_of(place.values)) for leaf in leaves_for(tool, place))
         if tool.statement and not whole:
-            yield f"arg:{tool.statement}", {"matches": mentions(place.values)}
+            yield f"arg:{tool.statement}", {"matches": in_a_statement(place)}
         return
     if tool.statement and not whole:
-        yield f"arg:{tool.statement}", {"matches": mentions(place.values)}
+        yield f"arg:{tool.statement}", {"matches": in_a_statement(place)}
     sure = place.is_option or (place.thing and not place.guessed)
     leaves = dict.fromkeys((*leaves_for(tool, place), *(() if sure else leaves_for(tool, replace(place, thing="")))))
     yield from ((f"arg:{leaf}", {"matches": named(place)}) for leaf in leaves if leaf in tool.texts)

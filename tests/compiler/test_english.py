@@ -225,12 +225,39 @@ def test_names_of_hosts_are_whole_names(tmp_path: Path) -> None:
 
 def test_statements_that_read_do_nothing_else(tmp_path: Path) -> None:
     policy = Policy("It may run SELECT queries on the database. The table payroll is off limits.", tmp_path)
-    assert policy.asks_db("SELECT a FROM orders") == "allow"
+    for query in ("SELECT a FROM orders", "select `a`\nfrom orders where b > 2 and c <> 'x';"):
+        assert policy.asks_db(query) == "allow", query
     for query in (
         "DELETE FROM orders", "SELECT 1; DROP TABLE orders", "SELECT a INTO OUTFILE '/tmp/x' FROM orders", "select * from PAYROLL",
         "SELECT load_file('/etc/passwd')", "WITH x AS (DELETE FROM a) SELECT 1", "SELECT * FROM `payroll`",
+        "SELECT * FROM hr.payroll", "SELECT * FROM/**/payroll", "SELECT * FROM query_to_xml('select * from pay' || 'roll')", "SELECT * FROM '/etc/passwd'",
+        "SELECT 1 -- ", 'SELECT * FROM U&"\\0070ayroll"',
     ):  # fmt: skip
         assert policy.asks_db(query) == "deny", query
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It may query the database, but only with SELECT.",
+        "You're free to query the database using SELECT statements.",
+        "SELECT queries against the database are fine.",
+        "It may only run SELECT queries on the database.",
+    ],
+)
+def test_only_select(text: str, tmp_path: Path) -> None:
+    policy = Policy(text, tmp_path)
+    assert policy.asks_db("SELECT a FROM orders") == "allow"
+    assert policy.asks_db("UPDATE orders SET a = 1") == "deny"
+
+
+def test_names_under_a_heading_of_their_sort(tmp_path: Path) -> None:
+    text = "Calendars\nLook at any of them.\nWork: go ahead and add things. Home: look, don't add."
+    policy = Policy(text, tmp_path)
+    event = {"title": "t", "start_iso": "2026-03-02T09:00:00", "end_iso": "2026-03-02T10:00:00"}
+    assert policy("calendar", "calendar_list_events", start_iso="a", end_iso="b", calendar_id="home-2") == "allow"
+    assert policy("calendar", "calendar_create_event", **event, calendar_id="work-1") == "allow"
+    assert policy("calendar", "calendar_create_event", **event, calendar_id="home-2") == "deny"
 
 
 def test_programs_are_found_in_commands(tmp_path: Path) -> None:

@@ -74,6 +74,9 @@ MUST_NOT: list[tuple[str, tuple[str, ...]]] = [
     ("It may send mail from mallory@x.example to bob@x.example.", ("mail",)), ("Send mail to bob@x.example about mallory@x.example.", ("mail",)),
     ("It may write files from Archive to Projects.", ("write",)), ("Read files in Archive and edit them in Projects.", ("write",)), ("Edit files in Projects using Archive.", ("write",)),
     ("It may post messages from #staff in #team.", ("post",)), ("Post what happens in #staff to #team.", ("post",)),
+    # What is permitted of people is not what was permitted before.
+    ("It may post in #team. Members of the workspace are fine.", ("post",)), ("you may post in #team. members of the workspace are fine.", ("post",)),
+    ("Emails to my contacts are fine. The list of members in the workspace is ok.", ("mail",)),
     # What narrows a permission and cannot be checked makes it ask.
     ("It may read files in Archive except contracts.", ("read",)), ("It may read files in Archive today.", ("read",)), ("It may read one file in Archive.", ("read",)),
     ("It may read files in Archive with me.", ("read",)), ("Post in #staff and Anna will complain.", ("post",)),

@@ -120,8 +120,8 @@ def clauses_of(
     done = tuple(act for acts, _ in topic.groups for act in acts)
     if label and _says_only_what_about(words[:label]):
         words, before = words[label:], [Clause(None, (), about)]
-    for piece in pieces_of(narrowed(words), led=lead is not None):
-        piece.instructed, piece.named = instructed, bool(about)
+    for number, piece in enumerate(pieces_of(narrowed(words), led=lead is not None)):
+        piece.instructed, piece.named, piece.first = instructed, bool(about), not number
         for said in _clauses(piece, lead, [*before, *found]):
             clause = _in_the_same_place(said, found[-1]) if found else said
             if not any(p.references for p in clause.phrases):  # `Exports: read the files, write nothing`
@@ -247,7 +247,8 @@ def _completed(
         return acts, phrases
     if piece.opening == "which":
         return acts, [*[p for p in (*last.phrases, *last.exceptions) if p.references or p.head][-1:], *phrases]
-    goes_on = piece.opening in _JOINING or (piece.words and piece.words[0].written[:1].islower())
+    lower = bool(piece.words) and piece.words[0].written[:1].islower()
+    goes_on = piece.opening in _JOINING or (lower and not (piece.first and mood is Mood.PERMIT))
     spoken_cues = [piece.words[i].text for cue in piece.cues for i in range(cue.start, cue.end)]
     verbal = bool(spoken_cues) and not any(word in _PREDICATES for word in spoken_cues)  # `but never all orders`
     if not _elliptical(phrases, mood, alone=not goes_on, verbal=verbal):
@@ -403,4 +404,5 @@ def _elliptical(phrases: Sequence[Phrase], mood: Mood | None, *, alone: bool, ve
         return verbal or all(p.preposition or p.other or p.is_people or p.pronoun for p in phrases)
     if not all(p.preposition or p.is_people or p.outside or (p.other and not p.head) for p in phrases):
         return False
-    return any(p.is_people or p.outside or p.other for p in phrases)
+    named = mood is not Mood.PERMIT or any(p.references for p in phrases)  # `The members list is fine` permits no mail
+    return any((p.is_people and named) or p.outside or p.other for p in phrases)

@@ -15,7 +15,7 @@ from ironcurtain.compiler.english.grounding import Tools
 from ironcurtain.compiler.english.lexicon import ACTS, ANYTHING, EVERY, HARMLESS, PEOPLE, THINGS
 from ironcurtain.compiler.english.limits import limit_of
 from ironcurtain.compiler.english.order import Placed, ordered
-from ironcurtain.compiler.english.reading import read
+from ironcurtain.compiler.english.reading import Phrase, read
 from ironcurtain.compiler.english.splitting import label_of
 from ironcurtain.compiler.english.words import named_things, words_in
 from ironcurtain.compiler.english.writer import Writer, guards_of
@@ -24,7 +24,6 @@ from ironcurtain.errors import Refusal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ironcurtain.compiler.english.reading import Phrase
     from ironcurtain.compiler.english.surface import Surface
     from ironcurtain.compiler.english.words import Word
     from ironcurtain.compiler.setup import Known
@@ -163,6 +162,8 @@ class _Reader:
         self._before: list[Clause] = []
         self._headings: tuple[str, ...] = ()
         self._topic: frozenset[str] = frozenset()
+        self._about: frozenset[str] = frozenset()
+        """The sorts of things that the headings speak of."""
         self._led_on = False
         """Something was said that may speak of what comes after it."""
 
@@ -170,7 +171,10 @@ class _Reader:
         """What a sentence says."""
         if sentence.headings != self._headings:
             self._headings, self._topic, self._before = sentence.headings, frozenset(), []
-            self._led_on = False
+            self._led_on, self._about = False, frozenset()
+            spoken = [word.singular for heading in sentence.headings for word in self._words(heading)]
+            self._about = frozenset(thing for word in spoken for thing in THINGS.get(word, ()))
+            self._before = [Clause(None, (), (Phrase(head=word),)) for word in spoken if word in THINGS][-1:]
         limits = limit_of(sentence.text)
         why = next((why for pattern, why in _KEPT if pattern.search(sentence.text)), None)
         if limits or why:
@@ -270,7 +274,7 @@ class _Reader:
         return (None if plain else Mood.ASK), words
 
     def _words(self, text: str) -> list[Word]:
-        return words_in(text, self._known, self._literals)
+        return words_in(text, self._known, self._literals, self._about)
 
     def _lead(self, sentence: Sentence) -> Mood | None:
         """The mood of what a sentence stands under: `The assistant may:`, `Never`."""

@@ -197,7 +197,8 @@ def _selected(clause: Clause, meant: list[Meant]) -> list[Meant]:
     words = {word for word in spoken if word and not any(word in each for each in ordinary)}
     few = max(3, len(meant) // 4)
     picking = {word for word in words if 0 < sum(word in each.tool.words for each in meant) <= few < len(meant) + few}
-    return [each for each in meant if picking & each.tool.words] if picking and len(meant) > 1 else meant
+    named = [each for each in meant if picking & (each.tool.words | each.tool.says)]
+    return named if picking and len(meant) > 1 else meant
 
 
 def _is_name(phrase: Phrase) -> bool:

@@ -79,7 +79,8 @@ def _is_person(words: Sequence[Word]) -> bool:
     if not plain:
         return False
     first = plain[0]
-    named = first.reference is None and first.written[:1].isupper() and first.text not in THINGS
+    ordinary = first.text in THINGS or first.text in ACTS
+    named = first.reference is None and first.written[:1].isupper() and not ordinary
     return first.text in PEOPLE or first.text in ("me", "us", "human", "humans", "him", "her", "owner") or named
 
 

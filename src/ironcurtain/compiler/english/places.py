@@ -108,7 +108,7 @@ def leaves_for(tool: Surface, place: Place) -> tuple[str, ...]:
     if place.is_option:
         return tuple(leaf for leaf, options in tool.options.items() if options & set(place.values))
     if place.thing:
-        leaves = tool.leaves_for(place.terms)
+        leaves = tuple(leaf for leaf in tool.leaves_for(place.terms) if "command" not in tool.roles.get(leaf, ()))
         return tuple(leaf for leaf in leaves if leaf in tool.roles) or leaves
     naming = tool.of(*_NAMING) - {"command"} | {"identifier"}
     return tuple(leaf for leaf, roles in tool.roles.items() if roles & naming)

@@ -45,6 +45,7 @@ _PARTS: Final = lexicon(
 )
 _WHOLE: Final = lexicon("all any every each everything anything everyone anyone whole entire whatever")
 _MODALS: Final = lexicon("may can could might must should shall")
+_POSSIBLY: Final = lexicon("could might would")
 _VERB_FOLLOWS: Final = lexicon(
     "may can could might should shall must will would not never to cannot also freely always and"
 )
@@ -275,6 +276,10 @@ class _Reader:
                 self._do(ACTS[following][0])
                 return index + 2
             return self._aside(index) if following and word.text != "it" and self._run else None
+        ahead = [self._text(i) for i in range(index + 1, index + 5) if i not in self._cued]
+        relative = not word.is_mark and word.text not in PREPOSITIONS and any(text in _POSSIBLY for text in ahead)
+        if self._run and behind in ANYTHING and relative:
+            return self._aside(index)  # `anything a customer could be recognised by`
         form = ACTS[word.text][1] if word.text in ACTS else "ed" if word.text.endswith("ed") else ""
         if (
             form in ("ed", "ing")

@@ -179,6 +179,8 @@ def closed(
 ) -> Iterator[Draft]:
     """All but some: `other channels`, `outside the sandbox`, `anyone not in my contacts`."""
     effects = clause.effects
+    if "execute" in effects:  # only SELECT: no other statement
+        meant = [replace(each, statements=()) for each in meant]
     left = tuple(replace(place, outside=False) for place in exempt)
     on_disk = any(place.kind == "path" for place in exempt) and not _is_of_tools(clause, meant)
     if on_disk and (effects == EVERY or not effects & {"execute", "send"}):

@@ -101,6 +101,8 @@ class Piece:
     instructed: bool = True
     named: bool = False
     """Something that is named stands before it, as a label."""
+    first: bool = False
+    """The sentence begins with it."""
 
 
 def label_of(words: Sequence[Word]) -> int:

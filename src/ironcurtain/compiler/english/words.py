@@ -110,6 +110,12 @@ _REWORDED: Final = tuple(
         (r",?\s+(?:and |but )?nowhere else\b", " only"),
         (r"\bno(?:body|[- ]one) (?:but|except|other than|besides) (?:me|us|myself|ourselves)\b", "the assistant never"),
         (r"\bqueries (?:that|which) (?:only |just )*(?:read|select)\b", "select queries on"),
+        (
+            r"\bquery (.{1,60}?) (only )?(?:with|using) select\b(?: statements?| queries)?",
+            r"run \2select queries on \1",
+        ),
+        (r"\b(queries|query|statements?|selects?|inserts?|run|execute) against\b", r"\1 on"),
+        (r"\b(member|user|contact|channel|file)s? list (?:of|for|in|on) ", r"list of \1s in "),
         (r"\bask for (?=(?:more|over|at most|no more|up to)\b)", "fetch "),
         (r"\bwhatever (?:we|i|you|it|they) (?:needs?|wants?|likes?)\b", "anything"),
         (r"(?:(?<=: )|(?<=, )|^)on and off\b", "switch on and switch off"),
@@ -155,7 +161,9 @@ def named_things(text: str) -> dict[str, str]:
         if (word := singular(thing.lower())) in THINGS:
             things.setdefault(name, word)
     for name in _ALONE.findall(text):
-        things.setdefault(name, "")
+        others = re.search(rf"{re.escape(name)}[^#]{{0,300}}?\b(?:any|all|every|no) other (\w+)", text, re.IGNORECASE)
+        sort = singular(others.group(1).lower()) if others else ""
+        things.setdefault(name, sort if sort in THINGS else "")  # `acme-reports: list it. All other buckets, keep out`
     for name in tuple(things):
         for other in re.findall(rf"(?<![\w-]){re.escape(name)}(?:\s*,)?\s+(?:and\s+|or\s+)?({_COMPOUND})", text):
             things[other] = things.get(other) or things[name]  # `the buckets acme-raw and acme-public`
@@ -167,11 +175,16 @@ def _is_like_a_name(word: str) -> bool:
     return word not in HARMLESS and word not in THINGS and word not in _BEFORE_PLACES
 
 
-def words_in(text: str, known: Known, literals: frozenset[str] = frozenset()) -> list[Word]:
-    """The words of a sentence. `literals` are words that the document uses as names of things."""
+def words_in(
+    text: str, known: Known, literals: frozenset[str] = frozenset(), about: frozenset[str] = frozenset()
+) -> list[Word]:
+    """The words of a sentence.
+
+    `literals` are words that the document uses as names of things, `about` the sorts of things that it stands under.
+    """
     for pattern, instead in _REWORDED:
         text = pattern.sub(instead, text)
-    return _phrasal(_spelled(_referring(list(_tokens(text)), known, literals)))
+    return _phrasal(_spelled(_referring(list(_tokens(text)), known, literals, about)))
 
 
 def _tokens(text: str) -> Iterator[Word]:
@@ -235,13 +248,13 @@ def _opened(written: str) -> Iterator[Word]:
 # --- What the set-up knows. ---
 
 
-def _referring(words: list[Word], known: Known, literals: frozenset[str]) -> list[Word]:
+def _referring(words: list[Word], known: Known, literals: frozenset[str], about: frozenset[str]) -> list[Word]:
     """Words that name something become one word with what it is."""
     names = sorted(_names(known), key=lambda pair: -len(pair[0]))
     found: list[Word] = []
     index = 0
     while index < len(words):
-        taken = _named(words, index, names)
+        taken = _named(words, index, names, about)
         if taken is None:
             taken = _folder(words, index, known) or _literal(words, index, literals)
         if taken is None:
@@ -270,7 +283,7 @@ def _parts(name: str) -> tuple[str, ...]:
 
 
 def _named(
-    words: Sequence[Word], index: int, names: list[tuple[tuple[str, ...], Reference]]
+    words: Sequence[Word], index: int, names: list[tuple[tuple[str, ...], Reference]], about: frozenset[str]
 ) -> tuple[Word, int] | None:
     for parts, reference in names:
         here = words[index : index + len(parts)]
@@ -278,7 +291,7 @@ def _named(
             if len(parts) == 1 and not _meant(words, index, parts[0], reference):
                 continue
             return Word(" ".join(parts).lower(), " ".join(w.written for w in here), reference), len(parts)
-        if reference.thing and _elsewhere(words, index, parts, reference):
+        if reference.thing and _elsewhere(words, index, parts, reference, about):
             return Word(" ".join(parts).lower(), here[0].written, reference), len(parts) - 1 or 1
     return None
 
@@ -303,8 +316,10 @@ def _meant(words: Sequence[Word], index: int, part: str, reference: Reference) -
     return True
 
 
-def _elsewhere(words: Sequence[Word], index: int, parts: tuple[str, ...], reference: Reference) -> bool:
-    """`the School and Family calendars`, `the staff channel`: the sort of thing stands further on."""
+def _elsewhere(
+    words: Sequence[Word], index: int, parts: tuple[str, ...], reference: Reference, about: frozenset[str]
+) -> bool:
+    """`the School and Family calendars`, `the staff channel`: the sort of thing stands further on, or above it."""
     body = tuple(part.lstrip("#") for part in parts) if parts[0].startswith("#") else parts[:-1]
     here = words[index : index + len(body)]
     if not body or len(here) < len(body) or any(w.text != b.lower() for w, b in zip(here, body, strict=True)):
@@ -312,7 +327,7 @@ def _elsewhere(words: Sequence[Word], index: int, parts: tuple[str, ...], refere
     if not parts[0].startswith("#") and any(w.written[:1] != b[:1] for w, b in zip(here, body, strict=True)):
         return False
     rest = words[index + len(body) : index + len(body) + 6]
-    return any(reference.thing in THINGS.get(singular(w.text), ()) for w in rest)
+    return reference.thing in about or any(reference.thing in THINGS.get(singular(w.text), ()) for w in rest)
 
 
 def _folder(words: Sequence[Word], index: int, known: Known) -> tuple[Word, int] | None:

@@ -120,6 +120,8 @@ def _unsaid(piece: Piece, reading: Reading, before: Sequence[Clause]) -> Mood | 
         return Mood.FORBID  # `Max 5 people per mail`
     if before and [word.text for word in piece.words[:2]] == ["but", "not"]:
         return Mood.FORBID  # `but not at any other calendar`
+    if closes(piece) and any(act.effects - READ for acts, _ in reading.groups for act in acts):
+        return Mood.OBLIGE  # `New cards are made only in Ideas`
     comments = bool(before) and before[-1].mood is Mood.PERMIT and _comments(piece)
     return Mood.ASK if comments or closes(piece) or _wants_something(piece, reading) else None
 

@@ -45,6 +45,7 @@ _PARTS: Final = lexicon(
 )
 _WHOLE: Final = lexicon("all any every each everything anything everyone anyone whole entire whatever")
 _MODALS: Final = lexicon("may can could might must should shall")
+_SEVERAL: Final = lexicon("several many more multiple few")
 _POSSIBLY: Final = lexicon("could might would")
 _VERB_FOLLOWS: Final = lexicon(
     "may can could might should shall must will would not never to cannot also freely always and"
@@ -429,7 +430,8 @@ def stem_of(verb: str) -> str:
 def _phrase(words: list[Word], preposition: str, *, negated: bool) -> Phrase | None:
     references = tuple(w.reference for w in words if w.reference is not None)
     plain = [w for w in words if w.reference is None]
-    pronoun = next((w.text for w in plain if w.text in _PRONOUNS), "")
+    several = len(plain) == 1 and not references and plain[0].text in _SEVERAL
+    pronoun = next((w.text for w in plain if w.text in _PRONOUNS), "ones" if several else "")
     content = [
         w
         for w in plain

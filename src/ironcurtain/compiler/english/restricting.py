@@ -45,8 +45,8 @@ _IN_TIME: Final = lexicon("task session day hour minute week month run")
 _FILE_NAME: Final = re.compile(r".*\w\.[a-z]{1,5}")
 
 
-def everywhere(clause: Clause, meant: Sequence[Meant], then: Mood) -> Iterator[Draft]:
-    """Without a place: the tools that do it, and the roles that it is done through."""
+def everywhere(clause: Clause, meant: Sequence[Meant], then: Mood, *, files: bool) -> Iterator[Draft]:
+    """Without a place: the tools that do it, and the roles that it is done through; `files` may be meant, too."""
     effects = clause.effects
     called = any(act.words for act in clause.acts) or clause.unsettled
     rank = Rank.FORBIDDEN if then is Mood.FORBID else Rank.ASKED if called else Rank.ASKED_IN_GENERAL
@@ -54,7 +54,7 @@ def everywhere(clause: Clause, meant: Sequence[Meant], then: Mood) -> Iterator[D
         rank = Rank.FORBIDDEN_THERE
     plain = effects and not effects & NOT_BY_READING
     plain = plain and not any(act.words or act.verb == "upload" for act in clause.acts)
-    if plain and clause.about_files and "move" not in effects:
+    if plain and files and clause.about_files and "move" not in effects:
         yield Draft(then, rank, roles=path_roles(effects) | ({"delete-path"} if "update" in effects else set()))
     yield from with_tools(meant, Draft(then, rank))
 

@@ -121,6 +121,10 @@ _REWORDED: Final = tuple(
         (r"(?:(?<=: )|(?<=, )|^)on and off\b", "switch on and switch off"),
         (r"\bno(?:thing|[- ]one) (?:but|other than|except)\b", "only"),
         (
+            r"\b(results?|outputs?|files?|documents?|new ones|they|it) goe?s? (?=in(?:to)?\b)",
+            r"\1 is put ",
+        ),
+        (
             r"\b(can|may|must|should|shall|to|never|not|only|nothing) (?:go|end up|land) (?=in(?:to)?\b)",
             r"\1 be put ",
         ),

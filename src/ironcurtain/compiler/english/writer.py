@@ -267,6 +267,7 @@ class Writer:
             found.notes.append(f"cannot check {_quoted(doubts)}, so it asks")
             found.mood = Mood.ASK
         then = found.mood or Mood.ASK
+        vague = bool(doubts) and _only_permits(clause)  # what another sentence permits, this one does not take back
         drafts = list(granted_files(clause, inside, then, self._tools))
         if not drafts:
             drafts = [d for each in grounding.meant for d in granted(clause, each, inside, then, self._tools)]
@@ -274,6 +275,8 @@ class Writer:
             found.ungrounded = True
             found.notes.append("no tool at hand can be held to it" if grounding.meant else "no tool at hand does this")
             return
+        if vague:
+            drafts = [replace(d, rank=Rank.ASKED_IN_GENERAL) if d.rank is Rank.ASKED else d for d in drafts]
         if grounding.unknown:
             found.notes.append(f"no tool at hand deals with {', '.join(grounding.unknown)}")
         self._named += inside
@@ -453,7 +456,9 @@ class Writer:
             found.drafts += self._closed(clause, grounding, [*outside, *exceptions, *spoken_of], then)
             places = [] if others or exceptions else [place for place in places if not place.outside]
         elif not places:
-            found.drafts += restricting.everywhere(clause, grounding.meant, then)
+            about = where(clause, self._tools.all)
+            files = len(about) == len(self._tools.all) or any(tool.of(Category.PATH) for tool in about)
+            found.drafts += restricting.everywhere(clause, grounding.meant, then, files=files)
         found.drafts += restricting.there(clause, grounding.meant, places, then, self._tools)
         if clause.only and places:
             found.drafts += self._closed(clause, grounding, places, Mood.FORBID)
@@ -484,6 +489,13 @@ def guards_of(drafts: Iterable[Draft]) -> Iterator[Draft]:
 def _is_of_subject(clause: Clause) -> bool:
     """`Archive may only be read` says what is done to it, and not that others are not read."""
     return clause.only_act and any(p.references and p.is_subject and not p.preposition for p in clause.phrases)
+
+
+def _only_permits(clause: Clause) -> bool:
+    """Whether nothing in a permission says no: no exception, no condition, no limit."""
+    limits = clause.exceptions or clause.condition or clause.count or clause.said
+    closes = clause.only or clause.only_act or clause.negated or clause.oneself
+    return not limits and not closes and not any(p.outside or p.other for p in clause.phrases)
 
 
 def _quoted(words: Iterable[str]) -> str:

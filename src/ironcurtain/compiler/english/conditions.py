@@ -25,7 +25,7 @@ PRESENT: Final = {"maxLength": 100_000}
 _OWNERS: Final = ("owner", "org", "organization", "namespace", "workspace", "username")
 _REPOSITORIES: Final = ("repo", "repository", "repo_name", "repoName", "project", "repo_slug")
 _EFFECTS_IN_READING: Final = (
-    r"into|outfile|dumpfile|load_file|pg_\w*|lo_import|lo_export|dblink\w*|[sx]p_\w*|sleep|benchmark|readfile|writefile"
+    r"select\W(?:.*\W)?into|explain\W(?:.*\W)?analy[sz]e|outfile|dumpfile|load_file|pg_\w*|lo_import|lo_export|dblink\w*|[sx]p_\w*|sleep|benchmark|readfile|writefile"
     r"|load_extension|setval|nextval|set_config|get_lock|exec|execute|openrowset|openquery|opendatasource|\w*_to_xml\w*"
     r"|read_\w*|glob|sniff_csv|\w+_scan|(?:from|join)\s*'[^']*'"
 )
@@ -46,6 +46,19 @@ def modes_of(meant: Meant, *, permits: bool) -> dict[str, Any]:
         pattern = rf"(?i)\s*({words})\s[^;]*;?\s*" if permits else mentions([words], plain=True)
         found[f"arg:{meant.tool.statement}"] = {"matches": pattern}
     return found
+
+
+def on_tables(statements: Sequence[str], tables: Sequence[str]) -> str | None:
+    """An expression for statements that change these tables, with plain values and nothing read from elsewhere."""
+    name = rf"[\"`\[]?({'|'.join(escaped(table) for table in tables)})[\"`\]]?"
+    forms = {
+        "insert": rf"insert\s+into\s+{name}\s*(\([^();]*\))?\s*values\s*\([^();]*\)(\s*,\s*\([^();]*\))*",
+        "update": rf"update\s+{name}\s+set\s[^();]*",
+        "delete": rf"delete\s+from\s+{name}\s+where\s[^();]*",
+    }
+    if not statements or not tables or not set(statements) <= set(forms):
+        return None
+    return rf"(?i)\s*({'|'.join(forms[statement] for statement in statements)})[\s;]*"
 
 
 def one_of(values: Iterable[str]) -> dict[str, Any]:

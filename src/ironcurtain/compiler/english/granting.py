@@ -10,6 +10,7 @@ from ironcurtain.compiler.english.conditions import (
     ALL_PATHS,
     PRESENT,
     modes_of,
+    on_tables,
     one_of,
     owner_and_name,
     path_roles,
@@ -139,7 +140,11 @@ def _values(
         if pair is None and not leaves:
             if is_whole_server(tool, place, tools.all):
                 continue
-            return None
+            changes = on_tables(meant.statements, place.values) if place.thing == "table" else None
+            if changes is None:
+                return None
+            values[f"arg:{tool.statement}"] = {"matches": changes}
+            continue
         given = pair or {f"arg:{leaf}": place.values for leaf in leaves}
         for key, found in given.items():
             values[key] = one_of((*values.get(key, {}).get("in", ()), *found))

@@ -38,6 +38,7 @@ _WITHOUT_OBJECT: Final = ("commit", "push", "stage")
 _SEARCHING: Final = ("search", "search_for", "look_for", "find", "search_through")
 _SEARCHED: Final = lexicon("search find query lookup")
 _SHORTEST: Final = 4  # letters of a name that may stand for a longer one
+_MANY: Final = lexicon("batch bulk mass multiple many all")
 _PARTICULAR: Final = lexicon(
     """forward broadcast invite publish share cancel trash merge approve reject suspend revert rollback disable stop
     reset transfer unsubscribe subscribe ban kick mute block revoke grant react reaction watch delegate forwarding
@@ -292,7 +293,7 @@ def _meant(tool: Surface, asked: _Asked) -> Meant | None:
         return Meant(tool) if sends or (tool.attaches and not asked.permits) else None
     if asked.terms and not _speaks_of(tool, asked):
         return None
-    if tool.statement and tool.effects <= {"execute", "read"} and not act.words:
+    if tool.statement and (tool.sql or tool.effects <= {"execute", "read"}) and not act.words:
         return _by_statement(tool, asked)
     if tool.modes:
         modes = tuple(mode for mode, does in tool.modes.items() if _does(tool, does, asked))
@@ -336,6 +337,9 @@ def _does(tool: Surface, does: frozenset[str], asked: _Asked) -> bool:
 def _may(tool: Surface, does: frozenset[str], asked: _Asked, *, sending: bool) -> bool:
     """Whether a permission covers all that a tool does."""
     effects, words = asked.effects, asked.act.words
+    last = asked.phrase.written[-1:]
+    if tool.words & _MANY and does - READ and last and singular(last[0]) == last[0]:
+        return False  # `add a contact`
     if words:
         spoken = tool.words | (tool.says if "share" in effects else frozenset())
         alike = (("move", WRITE | {"move"}), ("send", WRITE | {"send"}))  # moving is changing, reacting is adding
@@ -360,9 +364,14 @@ def _by_statement(tool: Surface, asked: _Asked) -> Meant | None:
         return Meant(tool)
     if asked.permits and verb in ("list", "count", "enumerate", "show"):
         return Meant(tool, statements=("show", "describe"))
+    spoken = (verb,) if any(verb in words for words in SQL.values()) else ()
+    if asked.permits:
+        made = ("create",) if "table" in asked.phrase.things else ("insert",)  # rows, if it does not say tables
+        by_effect = {"read": SQL["read"], "create": made, "update": ("update",), "delete": ("delete",)}
+        statements = spoken or tuple(word for effect in sorted(effects) for word in by_effect.get(effect, ()))
+        return Meant(tool, statements=statements) if statements else None
     statements = tuple(word for effect, words in SQL.items() if effect in effects for word in words)
-    if not asked.permits and any(verb in words for words in SQL.values()):
-        statements = tuple(dict.fromkeys((verb, *statements)))
+    statements = tuple(dict.fromkeys((*spoken, *statements)))
     return Meant(tool, statements=statements) if statements else None
 
 

@@ -58,6 +58,8 @@ class Surface:
     """The words that an argument may be, where it may be only these."""
     texts: frozenset[str]
     """The arguments that may be strings."""
+    sql: bool = False
+    """It takes statements in SQL."""
     selector: str = ""
     modes: Mapping[str, frozenset[str]] | None = None
     """What each value of the selector makes of it."""
@@ -168,6 +170,7 @@ def _surface(
             for leaf, argument in arguments.items()
             if not argument.types or "string" in argument.types or argument.several
         ),
+        sql=any(isinstance(entry, dict) and "language" in entry for entry in tool["args"].values()),
         selector=selector.leaf if selector else "",
         modes=dict(selector.effects) if selector else None,
     )

@@ -303,6 +303,9 @@ def _named(
 def _same(word: Word, part: str, reference: Reference) -> bool:
     if word.written == part:
         return True
+    ordinary = part.lower() in HARMLESS or part.lower() in _BEFORE_PLACES or part.lower() in ACTS
+    if reference.kind == "name" and ordinary and part[:1].isupper() and word.written[:1].islower():
+        return False  # `is allowed to do`, though there is a list To do
     return word.text == part.lower() or (reference.kind == "list" and singular(word.text) == singular(part.lower()))
 
 

@@ -15,6 +15,7 @@ from ironcurtain.compiler.english.lexicon import (
     FILES,
     HARMLESS,
     NOUNS_OF_ACTS,
+    PEOPLE,
     THINGS,
     Act,
 )
@@ -47,6 +48,12 @@ _PREDICATES: Final = lexicon(
     "is are be was were need needs require requires offlimits forbidden fine ok has have allowed"
 )
 _STATEMENTS: Final = lexicon("select insert update delete drop truncate")
+_USING: Final = lexicon("use work_with work_on handle deal_with manage")
+_BEFORE: Final = lexicon("before until unless")
+_STANDING: Final = lexicon(
+    "is are be comes come stays stay run made saved kept done put stored goes go belongs belong one"
+)
+_PLACING: Final = lexicon("in into inside within on onto to at under from of is are one among")
 _ITS: Final = re.compile(r"\b(?:its|their)\b", re.IGNORECASE)
 _JOINING: Final = STRONG | WEAK
 _EXPLAINS: Final = re.compile(r"(?:, )?(?:that|which|this) means\b|(?:, )?meaning\b")
@@ -114,6 +121,10 @@ def clauses_of(
     something is to be permitted to.
     """
     found: list[Clause] = []
+    second = _second_label(words)
+    if second:
+        first = clauses_of(words[:second], lead, before, instructed=instructed)
+        return [*first, *clauses_of(words[second:], lead, [*before, *first], instructed=instructed)]
     label = label_of(words)
     topic = read(words[:label], [])
     about = tuple(replace(p, preposition=p.preposition or "in") for p in topic.phrases if p.references)
@@ -129,7 +140,25 @@ def clauses_of(
             if done and all(act.verb == "touch" for act in clause.acts):  # `Writing: Projects yes, Invoices no`
                 clause = replace(clause, acts=done)
             found.append(clause)
-    return found
+    if about and not any(clause.mood for clause in found):  # `Archive: Anna's`
+        found.append(Clause(Mood.ASK, (Act("touch", EVERY),), about, unsettled=True))
+    return _under_conditions(found)
+
+
+def _under_conditions(clauses: list[Clause]) -> list[Clause]:
+    """INVARIANT: a condition that stands by itself holds for every permission of its sentence."""
+    bare = [clause for clause in clauses if clause.mood is None or not (clause.acts or clause.phrases)]
+    lost = tuple(word for clause in bare for word in clause.condition)
+    return [replace(c, condition=(*c.condition, *lost)) if lost and c.mood is Mood.PERMIT else c for c in clauses]
+
+
+def _second_label(words: Sequence[Word]) -> int:
+    """Where another name and a colon begin something new: `#team: post, #staff: read`."""
+    for index in range(1, len(words) - 1):
+        begins = words[index - 1].text in (",", ";", "-", "and", "but")
+        if begins and words[index].reference and words[index + 1].text == ":" and label_of(words):
+            return index
+    return 0
 
 
 def _in_the_same_place(clause: Clause, last: Clause) -> Clause:
@@ -164,7 +193,7 @@ def _clauses(piece: Piece, lead: Mood | None, before: Sequence[Clause]) -> Itera
     readings = asides.readings or [reading]
     groups = [(acts, [*phrases, *asides.phrases]) for each in readings for acts, phrases in each.groups]
     if mood is not Mood.FORBID:
-        groups = _in_one_place(with_pairs(groups, before))
+        groups = _used_for(_in_one_place(with_pairs(groups, before)))
     earlier = list(before)
     for verbs, spoken in groups:
         if before and before[-1].mood is Mood.FORBID and not (verbs or spoken) and only_insists(piece):
@@ -206,6 +235,12 @@ def _clauses(piece: Piece, lead: Mood | None, before: Sequence[Clause]) -> Itera
         if clause.says_something:
             earlier.append(clause)
             yield clause
+    for each in asides.withheld if mood in (Mood.PERMIT, None) else ():
+        for verbs, others in each.groups:
+            withheld = tuple(p for p in resolved(others, earlier) if p.references or p.head)
+            if verbs or withheld:
+                touched = verbs or (Act("touch", EVERY),)
+                yield Clause(Mood.ASK, touched, withheld, text=" ".join(word.written for word in piece.words))
 
 
 def _innermost(phrases: list[Phrase]) -> list[Phrase]:
@@ -289,6 +324,16 @@ def _in_one_place(groups: list[tuple[tuple[Act, ...], list[Phrase]]]) -> list[tu
     return found
 
 
+def _used_for(groups: list[tuple[tuple[Act, ...], list[Phrase]]]) -> list[tuple[tuple[Act, ...], list[Phrase]]]:
+    """`use Archive for reading` permits reading."""
+    using = [(acts, phrases) for acts, phrases in groups if acts and all(act.verb in _USING for act in acts)]
+    others = [(acts, phrases) for acts, phrases in groups if (acts, phrases) not in using]
+    if not using or not any(acts for acts, _ in others):
+        return groups
+    spoken = [p for _, phrases in using for p in phrases]
+    return [(acts, [*phrases, *(p for p in spoken if p not in phrases)]) for acts, phrases in others]
+
+
 def _is_all_of(phrase: Phrase, place: Phrase) -> bool:
     """`all calendars`, beside the name of one."""
     return phrase.whole and any(r.thing and r.thing in (phrase.head, *phrase.things) for r in place.references)
@@ -304,6 +349,8 @@ class _Asides:
     condition: list[str] = field(default_factory=list)
     """What cannot be checked."""
     count: Count | None = None
+    withheld: list[Reading] = field(default_factory=list)
+    """What a permission does not go as far as: `anything short of deleting events`."""
     readings: list[Reading] = field(default_factory=list)
     """What is done, where only the condition says so: `if an event has to be changed, ask me`."""
 
@@ -319,12 +366,31 @@ class _Asides:
                 found.readings.append(inner)
             elif inner.phrases and opening in EXCEPTING and not any(acts for acts, _ in inner.groups):
                 found.exceptions += inner.phrases
-            elif about and all(p.references for p in about) and (mood is Mood.ASK or opening not in _WHEN):
+            elif (
+                about
+                and all(p.references for p in about)
+                and (mood is Mood.ASK or (opening not in _WHEN and _says_where(words)))
+            ):
                 negative = any(w.text in ("not", "no", "never", "outside") for w in words) != (opening == "unless")
                 found.phrases += [replace(p, outside=negative, preposition=p.preposition or "in") for p in about]
             else:
                 found.condition += [opening, *(w.written for w in words)]
+                if opening in EXCEPTING or opening in _BEFORE:
+                    found.withheld.append(inner)
         return found
+
+
+def _says_where(words: Sequence[Word]) -> bool:
+    """`they are run in Reports`, `everyone is one of my colleagues`: of what is done, and of nothing else.
+
+    INVARIANT: a name in a condition is permitted only if the condition says no more than that it is there.
+    """
+    named = next((i for i, word in enumerate(words) if word.reference), len(words))
+    before = [word for word in words[:named] if word.text not in HARMLESS and not word.is_mark]
+    plain = all(w.singular in THINGS or w.text in PEOPLE or w.text in _STANDING or w.text in ANYTHING for w in before)
+    placed = any(word.text in _PLACING for word in words[max(0, named - 3) : named])
+    after = all(w.reference or w.text in HARMLESS or w.is_mark or w.text in _PLACING for w in words[named:])
+    return plain and placed and after
 
 
 def _acts(verbs: tuple[Act, ...], phrases: list[Phrase], mood: Mood | None) -> tuple[tuple[Act, ...], list[Phrase]]:

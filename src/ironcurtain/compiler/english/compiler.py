@@ -12,7 +12,7 @@ from ironcurtain.compiler.english.cues import Mood, cues_in, mood_of
 from ironcurtain.compiler.english.document import LONGEST, Sentence, sentences_of
 from ironcurtain.compiler.english.drafts import Draft, Rank, Understanding
 from ironcurtain.compiler.english.grounding import Tools
-from ironcurtain.compiler.english.lexicon import ACTS, ANYTHING, EVERY, HARMLESS, PEOPLE, THINGS
+from ironcurtain.compiler.english.lexicon import ACTS, ANYTHING, EVERY, HARMLESS, PEOPLE, THINGS, Act
 from ironcurtain.compiler.english.limits import limit_of
 from ironcurtain.compiler.english.order import Placed, ordered
 from ironcurtain.compiler.english.reading import Phrase, read
@@ -81,6 +81,13 @@ _SMALL: Final = ("the", "my", "our", "in", "on", "and", "for")
 _OF_HEADINGS: Final = lexicon(
     "what things rules rule list do does dos allowed fine ok okay permitted without asking data"
 )
+_FIRST: Final = re.compile(
+    r"(?:i|we|show|send|give|let)\b.*\b(?:see|text|draft|wording|version|copy|preview|it|me|us)\b.*\b(?:first|beforehand)\W*$",
+    re.IGNORECASE,
+)
+"""`I'd like to see the text first`: of what was permitted just before."""
+_ENDING: Final = lexicon("lock close cancel revoke archive stop leave skip")
+_NOT_OF_IT: Final = lexicon("i we she he they was were")
 _IN_DOUBT: Final = re.compile(
     r"(?:when|if|whenever|where) (?:it is |you are |it |the \w+ is )?(?:in doubt|unsure|uncertain|not sure|unclear)"
     r"|for (?:anything|everything) else\b.{0,20}\bask"
@@ -162,6 +169,8 @@ class _Reader:
         self._before: list[Clause] = []
         self._headings: tuple[str, ...] = ()
         self._topic: frozenset[str] = frozenset()
+        self._permitted: list[Draft] = []
+        """What the last sentence that permitted something permits."""
         self._about: frozenset[str] = frozenset()
         """The sorts of things that the headings speak of."""
         self._led_on = False
@@ -171,7 +180,7 @@ class _Reader:
         """What a sentence says."""
         if sentence.headings != self._headings:
             self._headings, self._topic, self._before = sentence.headings, frozenset(), []
-            self._led_on, self._about = False, frozenset()
+            self._led_on, self._about, self._permitted = False, frozenset(), []
             spoken = [word.singular for heading in sentence.headings for word in self._words(heading)]
             self._about = frozenset(thing for word in spoken for thing in THINGS.get(word, ()))
             self._before = [Clause(None, (), (Phrase(head=word),)) for word in spoken if word in THINGS][-1:]
@@ -181,7 +190,7 @@ class _Reader:
             plain = Understanding(Clause(None, (), ()), None, notes=[why] if why else [], limits=limits)
             others = [each for each in self._clauses(sentence) if each.mood is not Mood.PERMIT or not limits]
             bare = why or "repeats" in limits
-            named = [each for each in others if any(p.references for p in each.clause.phrases)]
+            named = [each for each in others if _takes_back(each)]
             kept = named if bare else [each for each in others if each.clause.count is None or each in named]
             return [plain, *kept]
         if _INTRODUCES.fullmatch(sentence.text):
@@ -194,7 +203,7 @@ class _Reader:
             last = Understanding(Clause(Mood.ASK, (), ()), Mood.ASK)
             last.drafts.append(Draft(Mood.ASK, Rank.LAST, elsewhere=True))
             others = self._clauses(sentence)
-            return [last, *(each for each in others if any(p.references for p in each.clause.phrases))]
+            return [last, *(each for each in others if _takes_back(each))]
         return self._clauses(sentence)
 
     def _clauses(self, sentence: Sentence) -> list[Understanding]:
@@ -211,8 +220,28 @@ class _Reader:
         for clause in clauses:
             found.append(self._writer.understand(clause, scope, sentence.text, self._topic))
             self._topic = found[-1].servers or self._topic
+            self._take_back(clause, found[-1], scope, sentence.text)
+        self._permitted = [d for each in found for d in each.drafts if d.then is Mood.PERMIT] or self._permitted
         self._led_on = self._led_on or self._leads_on(sentence, words, found)
         return found
+
+    def _take_back(self, clause: Clause, meaning: Understanding, scope: frozenset[str], sentence: str) -> None:
+        """INVARIANT: what falls on nothing falls on what was permitted before it: what it names, or else the last."""
+        named = tuple(p for p in clause.phrases if p.references)
+        ends = any(not act.effects or "delete" in act.effects or act.verb in _ENDING for act in clause.acts)
+        if (
+            clause.mood is Mood.PERMIT and not meaning.drafts and named and ends
+        ):  # `Drop Archive`, `You can skip Archive`
+            permitted = {
+                r for each in self._before if each.mood is Mood.PERMIT for p in each.phrases for r in p.references
+            }
+            again = tuple(p for p in named if any(r in permitted for r in p.references))
+            if again and not clause.confined:
+                asks = replace(clause, mood=Mood.ASK, acts=(Act("touch", EVERY),), phrases=again, unsettled=True)
+                meaning.drafts += self._writer.understand(asks, scope, sentence, self._topic).drafts
+        bare = not meaning.drafts and all(act.verb == "touch" for act in clause.acts)
+        if clause.mood is Mood.ASK and not named and (bare or _FIRST.match(clause.text)):
+            meaning.drafts += [replace(d, then=Mood.ASK, rank=Rank.ASKED) for d in self._permitted]
 
     def _leads_on(self, sentence: Sentence, words: Sequence[Word], found: Sequence[Understanding]) -> bool:
         """Whether a sentence may speak of what comes after it."""
@@ -279,8 +308,15 @@ class _Reader:
     def _lead(self, sentence: Sentence) -> Mood | None:
         """The mood of what a sentence stands under: `The assistant may:`, `Never`."""
         mood = mood_of(cues_in(self._words(sentence.lead)))
-        headings = (_mood_of_heading(heading, self._words(heading)) for heading in reversed(sentence.headings))
-        return mood or next((found for found in headings if found), None)
+        for heading in reversed(sentence.headings):
+            mood = mood or _mood_of_heading(heading, self._words(heading))
+            if mood is None and not self._is_neutral_heading(heading) and self._may_be_permitted(sentence):
+                return Mood.ASK  # `Not yet`, under `Allowed`
+        return Mood.ASK if mood is Mood.PERMIT and sentence.marked else mood
+
+    def _may_be_permitted(self, sentence: Sentence) -> bool:
+        moods = [_mood_of_heading(heading, self._words(heading)) for heading in sentence.headings]
+        return Mood.PERMIT in moods
 
     def _scope(self, sentence: Sentence) -> frozenset[str]:
         """The servers that a sentence stands under."""
@@ -288,6 +324,15 @@ class _Reader:
             if scope := self._tools.servers_about([word.text for word in self._words(heading)]):
                 return scope
         return frozenset()
+
+
+def _takes_back(each: Understanding) -> bool:
+    """Whether a sentence that means something else as a whole also says no to something in particular."""
+    clause = each.clause
+    said = (
+        clause.mood in (Mood.FORBID, Mood.ASK) and not clause.unsettled and any(a.verb != "touch" for a in clause.acts)
+    )
+    return said or any(p.references for p in clause.phrases)
 
 
 def _cued(words: Sequence[Word]) -> set[int]:
@@ -307,11 +352,14 @@ def _mood_of_heading(heading: str, words: Sequence[Word]) -> Mood | None:
     if {"permit", "forbid"} <= {cue.name for cue in cues}:
         return None
     if cues and all(cue.name == "unasked" for cue in cues):
-        return Mood.PERMIT  # `Without asking`
+        denies = any(word.text in ("not", "no", "nothing", "never", "none") for word in words)
+        return Mood.ASK if denies else Mood.PERMIT  # `Without asking`
     mood = mood_of(cues)
     accounted = all(
         word.text in HARMLESS or word.text in _OF_HEADINGS or index in _cued(words) for index, word in enumerate(words)
     )
+    if mood is Mood.PERMIT and ("?" in heading or any(word.text in _NOT_OF_IT for word in words)):
+        return Mood.ASK  # `What I can do`
     if mood is Mood.PERMIT and not accounted:
         asks = words[0].text not in ("what", "how")  # `Allowed on weekends`, but not `What my helper is allowed to do`
         return Mood.ASK if asks else None

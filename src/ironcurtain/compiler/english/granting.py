@@ -167,8 +167,8 @@ def _covered(clause: Clause, meant: Meant, names: _Named) -> frozenset[str]:
     people, hosts = tool.of(Category.PARTY), tool.of(Category.URL)
     is_draft = "draft" in tool.words and tool.effects <= WRITE  # it goes nowhere
     is_draft = is_draft or (bool(tool.nouns & {"contact", "person"}) and tool.effects <= WRITE)  # nobody is written to
-    named_people = names.parties or (names.hosts and not hosts)
-    if is_draft or (not named_people and effects & {"send", "share", "pay"}):
+    named_people = names.parties or names.hosts
+    if (is_draft and not named_people) or (not named_people and effects & {"send", "share", "pay"}):
         covered |= people
     many = any(p.written and p.written[-1].lower().endswith(("s", "web", "internet", "online")) for p in clause.phrases)
     if not names.hosts and effects & READ and tool.effects <= READ and hosts == {"fetch-url"} and many:

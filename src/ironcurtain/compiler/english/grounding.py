@@ -286,13 +286,15 @@ def _meant(tool: Surface, asked: _Asked) -> Meant | None:
     """The tool, if it does this to that. A permission must cover all that it does, a prohibition any of it."""
     act = asked.act
     if act.verb == "attach":
-        return Meant(tool) if tool.attaches else None
+        return Meant(tool) if tool.attaches or (not asked.permits and "attachment" in tool.words) else None
     if act.verb == "upload":
         takes = bool(tool.effects & {"create", "update", "send"}) and bool(tool.words & _UPLOADED)
         sends = takes and "write-path" not in tool.all_roles
         return Meant(tool) if sends or (tool.attaches and not asked.permits) else None
     if asked.terms and not _speaks_of(tool, asked):
         return None
+    if asked.permits and asked.phrase.head in ("mail", "email") and act.words and "email" not in tool.nouns:
+        return None  # `answer mail` says nothing of chats
     if tool.statement and (tool.sql or tool.effects <= {"execute", "read"}) and not act.words:
         return _by_statement(tool, asked)
     if tool.modes:

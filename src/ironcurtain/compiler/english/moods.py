@@ -26,18 +26,19 @@ if TYPE_CHECKING:
 _HEDGES: Final = lexicon(
     """later nope tbd mine maybe depends perhaps someday soon tomorrow today tonight yesterday formerly anymore
     temporarily provisionally week weekend weekday month morning evening monday tuesday wednesday thursday friday
-    saturday sunday complain fired nobody eventually sometimes occasionally unlike versus vs opposed"""
+    saturday sunday respectively complain fired nobody eventually sometimes occasionally unlike versus vs opposed"""
 )
 _NEGATIONS: Final = lexicon(
     """no not never nothing nobody none nowhere neither nor without hardly refuse refrain forbidden prohibited banned
     barred stop avoid except denied rarely seldom far scarcely barely"""
 )
+_LIMITING: Final = lexicon("starting subject wait up only just pending scratch hold make send draft show nah")
 _BESIDE_VERBS: Final = lexicon("also therefore always then only still now too generally and or but , so :")
 _WE_ACT: Final = lexicon("it you agent assistant bot ai model program helper software system claude tool one")
 _UNSETTLED: Final = lexicon(
     """approval permission consent approve approves confirm confirms authorise sign forbid forbids prohibit object deny
     denies denied back kidding beforehand revoked withdrawn expired withheld scrap forget cease quit skip ignore exempt
-    exception taboo nope rarely seldom dont mustnt cant wont"""
+    exception taboo nope nah mine reserved review reviewed rarely seldom dont mustnt cant wont"""
 )
 
 
@@ -97,7 +98,10 @@ def mood_in(piece: Piece, reading: Reading, lead: Mood | None, before: Sequence[
         return before[-1].mood
     if piece.words and piece.words[0].text in ("i", "we") and not any(cue.start == 0 for cue in piece.cues):
         named = any(w.reference for w in piece.words) or any(w.text in _UNSETTLED for w in piece.words)
-        return Mood.ASK if named else None  # `I run a small shop and have no time`
+        refers = bool(before) and any(word.text in ("that", "it", "them", "this", "those") for word in piece.words)
+        denies = bool(before) and mood_of(piece.cues) in (Mood.ASK, Mood.FORBID)
+        taken_back = refers or denies or _speaks_of_what_was_permitted(reading, before)
+        return Mood.ASK if named or taken_back else None  # `I run a small shop and have no time`
     mood = mood_of(piece.cues) or lead
     if mood is None:
         return _unsaid(piece, reading, before)
@@ -123,7 +127,22 @@ def _unsaid(piece: Piece, reading: Reading, before: Sequence[Clause]) -> Mood | 
     if closes(piece) and any(act.effects - READ for acts, _ in reading.groups for act in acts):
         return Mood.OBLIGE  # `New cards are made only in Ideas`
     comments = bool(before) and before[-1].mood is Mood.PERMIT and _comments(piece)
-    return Mood.ASK if comments or closes(piece) or _wants_something(piece, reading) else None
+    limits = bool(before) and before[-1].mood is Mood.PERMIT and _is_fragment(piece)
+    again = _speaks_of_what_was_permitted(reading, before)
+    return Mood.ASK if comments or limits or again or closes(piece) or _wants_something(piece, reading) else None
+
+
+def _is_fragment(piece: Piece) -> bool:
+    """`At weekends.`, `Up to five posts.`, `Later.`: no sentence, but something of the one before it."""
+    first = piece.words[0].text if piece.words else ""
+    return first in PREPOSITIONS or first in _HEDGES or first in _LIMITING
+
+
+def _speaks_of_what_was_permitted(reading: Reading, before: Sequence[Clause]) -> bool:
+    """INVARIANT: what says neither yes nor no of something that was permitted makes it ask."""
+    permitted = [act.effects for clause in before if clause.mood is Mood.PERMIT for act in clause.acts]
+    spoken = [act for acts, _ in reading.groups for act in acts if act.effects]
+    return any(act.effects & effects for act in spoken for effects in permitted)
 
 
 def _is_hedged(piece: Piece) -> bool:

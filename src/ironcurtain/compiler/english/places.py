@@ -53,15 +53,18 @@ class Place:
 
 
 def places_of(
-    phrases: Iterable[Phrase], known: Known, things: Mapping[str, str], *, excepted: bool = False
+    phrases: Iterable[Phrase], known: Known, things: Mapping[str, str], *, excepted: bool = False, sends: bool = False
 ) -> list[Place]:
-    """All names in some phrases. `things` says what sort of thing a name was elsewhere in the text."""
+    """All names in some phrases.
+
+    `things` says what sort of thing a name was elsewhere in the text; where something `sends`, a list is who gets it.
+    """
     phrases = list(phrases)
     found: list[Place] = []
     for number, phrase in enumerate(phrases):
         end = "from" if phrase.preposition in _SOURCES else "to" if phrase.preposition in _TARGETS else ""
         for reference in phrase.references:
-            if reference.kind == "list" and not excepted and _is_thing(phrase, phrases[:number]):
+            if reference.kind == "list" and not excepted and not sends and _is_thing(phrase, phrases[:number]):
                 continue
             place = _place(reference, phrase, known, things)
             found.append(replace(place, end=end, outside=phrase.outside, text=reference.text))

@@ -50,7 +50,7 @@ _POSSIBLY: Final = lexicon("could might would")
 _VERB_FOLLOWS: Final = lexicon(
     "may can could might should shall must will would not never to cannot also freely always and"
 )
-_COMPARING: Final = ("as", "unlike", "versus")
+_COMPARING: Final = ("as", "like", "unlike", "versus")
 _WISHES: Final = lexicon("wants want wishes tries plans intends means likes needs")
 _UNITS_OF_CALLS: Final = lexicon("or more different new separate other in llm api tool of inference single distinct")
 
@@ -215,7 +215,8 @@ class _Reader:
             self._run = []  # `all of my calendars`, `the contents of Reports`
         elif word.text in PREPOSITIONS:
             self._close()
-            self._preposition = self._preposition if self._preposition in _COMPARING else word.text
+            keeps = self._preposition in _COMPARING or (word.text == "of" and self._preposition in _OUTSIDE)
+            self._preposition = self._preposition if keeps else word.text
         elif word.text in ("not", "no", "never"):
             self._close()
             self._negated = bool(self._acts or self._phrases) or following in PREPOSITIONS  # else it is the mood
@@ -303,6 +304,7 @@ class _Reader:
         acted = bool(inner) and inner[0].text in ACTS and ACTS[inner[0].text][1] == "ing"  # `using Archive`
         if (
             not acted
+            and not any(p.references for p in self._phrases)
             and any(w.reference or w.text in ("them", "those", "there") for w in inner)
             and all(_narrows_nothing(w) for w in inner)
         ):
@@ -432,6 +434,8 @@ def _phrase(words: list[Word], preposition: str, *, negated: bool) -> Phrase | N
     plain = [w for w in words if w.reference is None]
     several = len(plain) == 1 and not references and plain[0].text in _SEVERAL
     pronoun = next((w.text for w in plain if w.text in _PRONOUNS), "ones" if several else "")
+    if pronoun == "one" and plain[-1].text != "one":
+        pronoun = ""  # `in one search`
     content = [
         w
         for w in plain

@@ -73,7 +73,7 @@ def there(clause: Clause, meant: Sequence[Meant], places: Sequence[Place], then:
         if place.kind == "path":
             yield from _paths(clause, meant, place, draft)
         elif place.kind in ("party", "host"):
-            yield from _people_and_hosts(meant, place, draft)
+            yield from _people_and_hosts(meant, place, draft, reads=clause.effects <= READ)
         else:
             if all(_FILE_NAME.fullmatch(value) for value in place.values):  # the name of a file, wherever it is
                 names = "|".join(escaped(value) for value in place.values)
@@ -83,7 +83,7 @@ def there(clause: Clause, meant: Sequence[Meant], places: Sequence[Place], then:
             yield from _things(clause, meant, place, draft, tools)
 
 
-def _people_and_hosts(meant: Sequence[Meant], place: Place, draft: Draft) -> Iterator[Draft]:
+def _people_and_hosts(meant: Sequence[Meant], place: Place, draft: Draft, *, reads: bool) -> Iterator[Draft]:
     for each in with_tools(meant, draft):
         (tool,) = each.tools
         people, hosts = tool.of(Category.PARTY), tool.of(Category.URL)
@@ -92,6 +92,8 @@ def _people_and_hosts(meant: Sequence[Meant], place: Place, draft: Draft) -> Ite
             yield replace(each, lists=(people, place.values), roles=along)
         elif place.kind == "host" and (people or hosts):
             yield replace(each, domains=(people | hosts, forbidden_hosts(place.values)), roles=along)
+        elif place.kind == "party" and reads:
+            yield Draft(Mood.ASK, Rank.ASKED, (tool,), values=each.values)  # whose it is, a call does not say
 
 
 def _paths(clause: Clause, meant: Sequence[Meant], place: Place, draft: Draft) -> Iterator[Draft]:

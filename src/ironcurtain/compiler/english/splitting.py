@@ -45,6 +45,12 @@ _ASIDES: Final = tuple(
         "unless",
         "besides",
         "as_long_as",
+        "so_long_as",
+        "on_condition_that",
+        "in_case",
+        "assuming",
+        "supposing",
+        "given_that",
         "provided_that",
         "provided",
         "whenever",
@@ -143,11 +149,12 @@ def pieces_of(words: list[Word], *, led: bool) -> Iterator[Piece]:
             for cue in cues
         )
         verbs = any(w.text in FINITE or w.text in ACTS for w in words[cuts[-1] : index])
+        if verbs and word.text == "," and _is_placed(words[index + 1 :]) and _is_placed(words):
+            cuts.append(index)  # `In Projects it may read and write, in Archive just read`
+            continue
         if not _cued(cues, cuts[-1], index) and word.text != "which" and not (starts_anew and verbs):
             continue
-        if word.text == "but" and words[index - 1].text in _ALL:
-            continue  # `anything but solved`
-        if word.text in STRONG:
+        if word.text in STRONG and not (word.text == "but" and words[index - 1].text in _ALL):  # `anything but solved`
             own = any(cue.start > index and cue.name in _DECISIVE for cue in cues)
             weaker = word.text in (":", "-", "while") and not own  # a list, or a condition
             if word.text == "which" or (not weaker and _has_content(words, range(index + 1, len(words)), inside)):
@@ -179,6 +186,12 @@ def pieces_of(words: list[Word], *, led: bool) -> Iterator[Piece]:
         piece = Piece(words[start].text if words else "", words[start:end], own_cues)
         _set_aside(piece)
         yield piece
+
+
+def _is_placed(words: Sequence[Word]) -> bool:
+    """`In Archive`, as it begins."""
+    rest = [word for word in words[1:4] if word.text not in ("the", "my", "our")]
+    return bool(words) and words[0].text in _PLACED and bool(rest) and rest[0].reference is not None
 
 
 def _is_told(words: Sequence[Word]) -> bool:
@@ -235,7 +248,7 @@ def _set_aside(piece: Piece) -> None:
         cued = {i for cue in piece.cues for i in range(cue.start, cue.end)}
         known = cued | idle_in(words)
         opening = next((o for o in _ASIDES if index not in known and _stands(words, index, o)), None)
-        if opening is None or (index == 0 and opening == ("save",)):  # `Save files in Reports`
+        if opening is None or (opening == ("save",) and index == 0):
             index += 1
             continue
         start = index + len(opening)

@@ -107,6 +107,8 @@ _REWORDED: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), instead)
     for pattern, instead in (
         (_NOT_OF_THESE, "else"),
+        (r"^should (?=\w+ (?:\w+ )?(?:be|have|need|want|go|get)\b)", "if "),
+        (r"\b(folder|directory|calendar|channel|board|list|project|table|bucket|sheet) (?:called|named) ", r"\1 "),
         (r",?\s+(?:and |but )?nowhere else\b", " only"),
         (r"\bno(?:body|[- ]one) (?:but|except|other than|besides) (?:me|us|myself|ourselves)\b", "the assistant never"),
         (r"\bqueries (?:that|which) (?:only |just )*(?:read|select)\b", "select queries on"),
@@ -140,6 +142,12 @@ _BEFORE_NAME: Final = re.compile(rf"\b([a-z]+)s?\s+(?:named |called |is )?[`\"']
 _SORTED_NAME: Final = re.compile(
     r"\b(?:[Tt]he|[Mm]y|[Oo]ur)\s+(tables?|buckets?|databases?|branch(?:es)?|namespaces?|collections?|topics?|queues?)\s+([a-z]\w+)(?![\w/-]|\.\w)"
 )
+_SORTS: Final = r"tables?|schemas?|columns?|buckets?|namespaces?|collections?|topics?|queues?"
+_LIST_OF_NAMES: Final = r"[a-z]\w+(?:(?:, | and | or |, and )[a-z]\w+){0,5}"
+_NAMES_BEFORE: Final = re.compile(rf"\b(?:[Tt]he|[Mm]y|[Oo]ur) ({_LIST_OF_NAMES}) ({_SORTS})\b")
+_NAMES_AFTER: Final = re.compile(
+    rf"\b(?:[Tt]he|[Mm]y|[Oo]ur) ({_SORTS}) ({_LIST_OF_NAMES})(?=[.,;:]| is\b| are\b| need| may\b| must\b|$)"
+)
 _AFTER_NAME: Final = re.compile(rf"\b(?:the|my|our)\s+[`\"']?({_ODD})[`\"']?\s+([a-z]+)", re.IGNORECASE)
 _COMPOUND: Final = r"[a-z0-9]+(?:[-_][a-z0-9]+)+"
 _TWICE: Final = re.compile(rf"(?<![\w/.-]){_COMPOUND}(?![\w-])")
@@ -160,6 +168,14 @@ def named_things(text: str) -> dict[str, str]:
             words = [word for each in near for part in each.groups() for word in re.findall(r"\w+", part)]
             found += [(name, word) for word in words]
     found += [(name, thing) for thing, name in _SORTED_NAME.findall(text) if _is_like_a_name(name)]
+    for listed, thing in _NAMES_BEFORE.findall(text):
+        found += [
+            (name, thing) for name in re.findall(r"\w+", listed) if _is_like_a_name(name) and name not in ("and", "or")
+        ]
+    for thing, listed in _NAMES_AFTER.findall(text):
+        found += [
+            (name, thing) for name in re.findall(r"\w+", listed) if _is_like_a_name(name) and name not in ("and", "or")
+        ]
     things: dict[str, str] = {}
     for name, thing in found:
         if (word := singular(thing.lower())) in THINGS:

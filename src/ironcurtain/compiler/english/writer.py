@@ -40,6 +40,7 @@ _IDLE: Final = lexicon(
 )
 _WHERE: Final = (*lexicon("in into inside within on onto to at under from of with for through by via across per"), "")
 """What stands before a place that a permission is for."""
+_TARGETS: Final = lexicon("in into to onto at on inside within")
 _PLACES: Final = lexicon("folder directory subfolder server workspace app")
 _FIELDS: Final = lexicon("status state priority label tag assignee assign")
 _KIN: Final = {
@@ -144,6 +145,15 @@ class Writer:
     def _mentioned(clause: Clause) -> Iterator[str]:
         """Names that say where something comes from or what it is about, and not where it goes."""
         writes = clause.effects - READ - {"move", "delete"}
+        where = [p for p in clause.phrases if p.references and p.preposition in _TARGETS]
+        for phrase in clause.phrases if where and writes and "move" not in clause.effects else ():
+            kinds = {(r.kind, r.thing) for p in where if p is not phrase for r in p.references}
+            beside = phrase.preposition != where[-1].preposition and phrase.preposition != "from"
+            beside = beside and not set(phrase.references) <= {
+                r for p in where if p is not phrase for r in p.references
+            }
+            if beside and any((r.kind, r.thing) in kinds for r in phrase.references):
+                yield f"{phrase.preposition} {phrase.references[0].text}".strip()  # `notes on Archive in Projects`
         for phrase in clause.phrases:
             sent = phrase.preposition == "from" and all(r.kind == "directory" for r in phrase.references)
             if not phrase.references or (sent and "send" in clause.effects):
@@ -157,7 +167,8 @@ class Writer:
 
     def _places(self, clause: Clause, grounding: Grounding) -> tuple[list[Place], list[str]]:
         """The names in a clause, and the words that we cannot check."""
-        named = places_of(clause.phrases, self._known, self._things)
+        sends = bool(clause.effects & {"send"}) and clause.effects != EVERY
+        named = places_of(clause.phrases, self._known, self._things, sends=sends)
         places = [self._sorted(p, clause) for p in named if not self._tools.servers_called([p.text.lower()])]
         sure = clause.mood is Mood.PERMIT or all(act.effects for act in clause.acts)
         unlisted = dict(self._unlisted(clause, grounding)) if sure else {}

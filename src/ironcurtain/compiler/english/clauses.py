@@ -20,6 +20,7 @@ from ironcurtain.compiler.english.lexicon import (
     Act,
 )
 from ironcurtain.compiler.english.moods import (
+    UNSETTLED,
     closes,
     has_a_stray_no,
     is_of_somebody_else,
@@ -148,7 +149,8 @@ def clauses_of(
 def _under_conditions(clauses: list[Clause]) -> list[Clause]:
     """INVARIANT: a condition that stands by itself holds for every permission of its sentence."""
     bare = [clause for clause in clauses if clause.mood is None or not (clause.acts or clause.phrases)]
-    lost = tuple(word for clause in bare for word in clause.condition)
+    asked = ("asking",) if any(clause.mood is Mood.ASK for clause in bare) else ()  # `When I have agreed, you can`
+    lost = (*asked, *(word for clause in bare for word in clause.condition))
     return [replace(c, condition=(*c.condition, *lost)) if lost and c.mood is Mood.PERMIT else c for c in clauses]
 
 
@@ -207,6 +209,9 @@ def _clauses(piece: Piece, lead: Mood | None, before: Sequence[Clause]) -> Itera
             mood, stranger, acts = Mood.FORBID, False, (Act("touch", EVERY),)  # `Archive may only be used by me`
         told = lead is not None or any(cue.name == "same" for cue in piece.cues)
         unsettled = mood is Mood.ASK and mood_of(piece.cues) in (None, Mood.OBLIGE) and not told
+        unclear = mood is Mood.ASK and {cue.name for cue in piece.cues} == {"imperative"}
+        unclear = unclear and any(word.text in UNSETTLED for word in piece.words)
+        unsettled = unsettled or (unclear and any(p.references for p in phrases))  # `Scrap Archive`
         if unsettled or stranger:  # it is not clear what is meant: whatever it speaks of asks
             named = [replace(p, outside=False, other=False) for p in (*phrases, *asides.exceptions) if p.references]
             acts, phrases, asides = (Act("touch", EVERY),), named, _Asides()

@@ -86,6 +86,8 @@ _FIRST: Final = re.compile(
     re.IGNORECASE,
 )
 """`I'd like to see the text first`: of what was permitted just before."""
+_REFERS: Final = re.compile(r"\w+ (?:that|this|it)\b", re.IGNORECASE)
+"""`Make that #team only`."""
 _ENDING: Final = lexicon("lock close cancel revoke archive stop leave skip")
 _NOT_OF_IT: Final = lexicon("i we she he they was were")
 _IN_DOUBT: Final = re.compile(
@@ -220,13 +222,19 @@ class _Reader:
         for clause in clauses:
             found.append(self._writer.understand(clause, scope, sentence.text, self._topic))
             self._topic = found[-1].servers or self._topic
-            self._take_back(clause, found[-1], scope, sentence.text)
+            own = any(each.mood is Mood.PERMIT for each in clauses if each is not clause)
+            self._take_back(clause, found[-1], scope, sentence.text, own=own)
         self._permitted = [d for each in found for d in each.drafts if d.then is Mood.PERMIT] or self._permitted
         self._led_on = self._led_on or self._leads_on(sentence, words, found)
         return found
 
-    def _take_back(self, clause: Clause, meaning: Understanding, scope: frozenset[str], sentence: str) -> None:
-        """INVARIANT: what falls on nothing falls on what was permitted before it: what it names, or else the last."""
+    def _take_back(
+        self, clause: Clause, meaning: Understanding, scope: frozenset[str], sentence: str, *, own: bool
+    ) -> None:
+        """INVARIANT: what falls on nothing falls on what was permitted before it: what it names, or else the last.
+
+        Where a sentence permits something of its `own`, it is about that.
+        """
         named = tuple(p for p in clause.phrases if p.references)
         ends = any(not act.effects or "delete" in act.effects or act.verb in _ENDING for act in clause.acts)
         if (
@@ -237,10 +245,13 @@ class _Reader:
             }
             again = tuple(p for p in named if any(r in permitted for r in p.references))
             if again and not clause.confined:
-                asks = replace(clause, mood=Mood.ASK, acts=(Act("touch", EVERY),), phrases=again, unsettled=True)
-                meaning.drafts += self._writer.understand(asks, scope, sentence, self._topic).drafts
-        bare = not meaning.drafts and all(act.verb == "touch" for act in clause.acts)
-        if clause.mood is Mood.ASK and not named and (bare or _FIRST.match(clause.text)):
+                back = replace(clause, mood=Mood.ASK, acts=(Act("touch", EVERY),), phrases=again, unsettled=True)
+                meaning.drafts += self._writer.understand(back, scope, sentence, self._topic).drafts
+        nothing = not meaning.drafts and clause.mood is not None and not own
+        bare = nothing and all(act.verb == "touch" for act in clause.acts)
+        limits = nothing and clause.count is not None and clause.mood is Mood.FORBID  # `Up to five posts`
+        asks = clause.mood is Mood.ASK and not named and (bare or _FIRST.match(clause.text) is not None)
+        if asks or limits or (nothing and clause.mood is Mood.PERMIT and _REFERS.match(clause.text)):
             meaning.drafts += [replace(d, then=Mood.ASK, rank=Rank.ASKED) for d in self._permitted]
 
     def _leads_on(self, sentence: Sentence, words: Sequence[Word], found: Sequence[Understanding]) -> bool:
@@ -365,7 +376,7 @@ def _mood_of_heading(heading: str, words: Sequence[Word]) -> Mood | None:
         return Mood.ASK if asks else None
     if mood is not None:
         return mood
-    text = heading.lower()
+    text = "" if any(word.text in _NOT_OF_IT for word in words) else heading.lower()
     if re.search(r"\bask\b|\bapproval\b|\bcheck with me\b", text):
         return Mood.ASK
     if re.search(r"\bnever\b|\boff[- ]limits\b|\bforbidden\b|\bdon'?ts?\b|\bprohibited\b|\bno[- ]go\b", text):

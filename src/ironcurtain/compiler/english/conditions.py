@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from ironcurtain.compiler.annotate.text import lexicon
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -27,8 +29,24 @@ _REPOSITORIES: Final = ("repo", "repository", "repo_name", "repoName", "project"
 _EFFECTS_IN_READING: Final = (
     r"select\W(?:.*\W)?into|explain\W(?:.*\W)?analy[sz]e|outfile|dumpfile|load_file|pg_\w*|lo_import|lo_export|dblink\w*|[sx]p_\w*|sleep|benchmark|readfile|writefile"
     r"|load_extension|setval|nextval|set_config|get_lock|exec|execute|openrowset|openquery|opendatasource|\w*_to_xml\w*"
-    r"|read_\w*|glob|sniff_csv|\w+_scan|(?:from|join)\s*'[^']*'"
+    r"|read_\w*|glob|sniff_csv|\w+_scan|for\s+(?:no\s+key\s+)?(?:update|share)|(?:from|join)\s*'[^']*'"
 )
+
+
+_CALLED: Final = lexicon(
+    """count sum avg min max total round floor ceil ceiling abs mod power sqrt coalesce ifnull nullif iif lower upper
+    length char_length trim ltrim rtrim substr substring left right instr position replace concat concat_ws group_concat
+    string_agg cast convert date datetime time timestamp year month day hour minute second strftime date_format
+    date_trunc date_part datediff extract to_char to_date now row_number rank dense_rank lag lead first_value last_value
+    greatest least decimal varchar
+    in exists any all as over by values and or not on from where select when then else having union distinct using
+    between join except partition filter"""
+)
+"""Functions that do nothing but compute, and words that a bracket may follow."""
+_NESTED: Final = lexicon(
+    "select count sum avg min max lower upper trim cast coalesce length date strftime substr replace round abs extract"
+)
+"""Those of them that may stand at once behind a bracket."""
 
 
 def path_roles(effects: frozenset[str]) -> frozenset[str]:
@@ -43,20 +61,41 @@ def modes_of(meant: Meant, *, permits: bool) -> dict[str, Any]:
         found[f"arg:{meant.tool.selector}"] = {"in": [*meant.modes]}
     if meant.statements and meant.tool.statement:
         words = "|".join(meant.statements)
-        pattern = rf"(?i)\s*({words})\s[^;]*;?\s*" if permits else mentions([words], plain=True)
+        plain = on_tables(meant.statements, ()) or reads(meant.statements) or rf"(?i)\s*({words})\s[^;]*;?\s*"
+        pattern = plain if permits else mentions([words], plain=True)
         found[f"arg:{meant.tool.statement}"] = {"matches": pattern}
     return found
 
 
+def reads(statements: Sequence[str]) -> str | None:
+    """An expression for statements that read, and call no function that is not known to do no more.
+
+    INVARIANT: what a statement may call is listed; what it must not call never could be.
+    """
+    if not set(statements) <= {"select", "show", "describe", "explain"}:
+        return None
+    nested = rf"(({'|'.join(sorted(_NESTED))})?\s*\(\s*)*"  # no bracket is passed over that nobody looked at
+    called = rf"([\s,=<>+*/%-]({'|'.join(sorted(_CALLED))})|[,=<>+*/%-])\s*\(\s*{nested}"
+    body = rf"([^;()]|\)|{called})*"
+    return rf"(?i)\s*({'|'.join(statements)}){body};?\s*"
+
+
+def other_schemas() -> str:
+    """An expression for a statement that says in which schema or database a table is."""
+    named = r"[\"`\[]?\w+[\"`\]]?"
+    return rf"(?i)(.*\W)?(from|join)\s+([\w\s\"`.\[\]]*,\s*)*{named}\s*\.\s*{named}(\W.*)?"
+
+
 def on_tables(statements: Sequence[str], tables: Sequence[str]) -> str | None:
     """An expression for statements that change these tables, with plain values and nothing read from elsewhere."""
-    name = rf"[\"`\[]?({'|'.join(escaped(table) for table in tables)})[\"`\]]?"
+    names = "|".join(escaped(table) for table in tables) or r"\w+"
+    name = rf"[\"`\[]?({names})[\"`\]]?"
     forms = {
         "insert": rf"insert\s+into\s+{name}\s*(\([^();]*\))?\s*values\s*\([^();]*\)(\s*,\s*\([^();]*\))*",
         "update": rf"update\s+{name}\s+set\s[^();]*",
         "delete": rf"delete\s+from\s+{name}\s+where\s[^();]*",
     }
-    if not statements or not tables or not set(statements) <= set(forms):
+    if not statements or not set(statements) <= set(forms):
         return None
     return rf"(?i)\s*({'|'.join(forms[statement] for statement in statements)})[\s;]*"
 

@@ -12,6 +12,7 @@ from ironcurtain.compiler.english.conditions import (
     modes_of,
     on_tables,
     one_of,
+    other_schemas,
     owner_and_name,
     path_roles,
     permitted_hosts,
@@ -76,6 +77,7 @@ def granted(clause: Clause, meant: Meant, places: Sequence[Place], then: Mood, t
     if conditions is None or missing:
         return
     values, spare = conditions
+    yield from _other_databases(clause, tool, places, tools)
     covered = _covered(clause, meant, names)
     called = any(act.words & tool.words for act in clause.acts)  # a particular act: beats what is said of all
     narrow = bool(values or names.anything or called)
@@ -103,6 +105,13 @@ def granted(clause: Clause, meant: Meant, places: Sequence[Place], then: Mood, t
         yield from _as_a_whole(base, tool)
         if then is Mood.PERMIT and not tool.of(Category.URL, Category.PARTY, Category.OTHER, Category.PATH):
             yield from _without(spare, replace(base, rank=Rank.PERMITTED_AS_A_WHOLE))
+
+
+def _other_databases(clause: Clause, tool: Surface, places: Sequence[Place], tools: Tools) -> Iterator[Draft]:
+    """A statement on a database that is named can name another one: then it asks."""
+    named = any(place.thing and is_whole_server(tool, place, tools.all) for place in places)
+    if tool.sql and (named or any("database" in p.things and p.modifiers for p in clause.phrases)):
+        yield Draft(Mood.ASK, Rank.ASKED, (tool,), values={f"arg:{tool.statement}": {"matches": other_schemas()}})
 
 
 def _changes_more(tool: Surface, place: Place) -> bool:

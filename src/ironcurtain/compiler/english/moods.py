@@ -10,6 +10,7 @@ from ironcurtain.compiler.english.cues import Mood, idle_in, mood_of
 from ironcurtain.compiler.english.lexicon import (
     ACTS,
     HARMLESS,
+    NOUNS_OF_ACTS,
     PEOPLE,
     READ,
     THINGS,
@@ -35,7 +36,7 @@ _NEGATIONS: Final = lexicon(
 _LIMITING: Final = lexicon("starting subject wait up only just pending scratch hold make send draft show nah")
 _BESIDE_VERBS: Final = lexicon("also therefore always then only still now too generally and or but , so :")
 _WE_ACT: Final = lexicon("it you agent assistant bot ai model program helper software system claude tool one")
-_UNSETTLED: Final = lexicon(
+UNSETTLED: Final = lexicon(
     """approval permission consent approve approves confirm confirms authorise sign forbid forbids prohibit object deny
     denies denied back kidding beforehand revoked withdrawn expired withheld scrap forget cease quit skip ignore exempt
     exception taboo nope nah mine reserved review reviewed rarely seldom dont mustnt cant wont"""
@@ -97,7 +98,7 @@ def mood_in(piece: Piece, reading: Reading, lead: Mood | None, before: Sequence[
     if any(cue.name == "same" for cue in piece.cues) and before:
         return before[-1].mood
     if piece.words and piece.words[0].text in ("i", "we") and not any(cue.start == 0 for cue in piece.cues):
-        named = any(w.reference for w in piece.words) or any(w.text in _UNSETTLED for w in piece.words)
+        named = any(w.reference for w in piece.words) or any(w.text in UNSETTLED for w in piece.words)
         refers = bool(before) and any(word.text in ("that", "it", "them", "this", "those") for word in piece.words)
         denies = bool(before) and mood_of(piece.cues) in (Mood.ASK, Mood.FORBID)
         taken_back = refers or denies or _speaks_of_what_was_permitted(reading, before)
@@ -113,7 +114,7 @@ def mood_in(piece: Piece, reading: Reading, lead: Mood | None, before: Sequence[
         return Mood.OBLIGE  # `Git may only be used in Code` does not say for what
     if mood is Mood.OBLIGE and only_does(piece):
         return Mood.PERMIT  # `Archive should only be read`
-    if mood is Mood.OBLIGE and any(word.text in _UNSETTLED for word in piece.words):
+    if mood is Mood.OBLIGE and any(word.text in UNSETTLED for word in piece.words):
         return Mood.ASK  # `Anna has to approve them`
     return mood
 
@@ -142,6 +143,7 @@ def _speaks_of_what_was_permitted(reading: Reading, before: Sequence[Clause]) ->
     """INVARIANT: what says neither yes nor no of something that was permitted makes it ask."""
     permitted = [act.effects for clause in before if clause.mood is Mood.PERMIT for act in clause.acts]
     spoken = [act for acts, _ in reading.groups for act in acts if act.effects]
+    spoken += [NOUNS_OF_ACTS[p.head] for p in reading.phrases if p.head in NOUNS_OF_ACTS]
     return any(act.effects & effects for act in spoken for effects in permitted)
 
 
@@ -177,7 +179,7 @@ def _is_unclear(piece: Piece) -> bool:
     """Whether what looks like an instruction may be none: `Open questions go to Anna`."""
     known = {i for cue in piece.cues for i in range(cue.start, cue.end)}
     plain = [word.text for index, word in enumerate(piece.words) if index not in known and not word.reference]
-    return has_a_stray_no(piece) or any(text in _UNSETTLED or text in FINITE for text in plain)
+    return has_a_stray_no(piece) or any(text in UNSETTLED or text in FINITE for text in plain)
 
 
 def _is_unbounded(piece: Piece, reading: Reading) -> bool:
@@ -189,7 +191,8 @@ def _is_unbounded(piece: Piece, reading: Reading) -> bool:
 def _wants_something(piece: Piece, reading: Reading) -> bool:
     """Whether a sentence that says neither yes nor no may still mean no: it names a place or a person, or denies."""
     named = any(p.references for p in reading.phrases) or any(w.reference for _, words in piece.asides for w in words)
-    return named or has_a_stray_no(piece) or any(word.text in _UNSETTLED for word in piece.words)
+    back = any(word.text in ("latter", "former") for word in piece.words)
+    return named or back or has_a_stray_no(piece) or any(word.text in UNSETTLED for word in piece.words)
 
 
 def only_does(piece: Piece) -> bool:

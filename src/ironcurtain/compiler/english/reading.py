@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PREPOSITIONS: Final = lexicon(
     """in on at from to into onto within inside under of with for by via through outside beyond towards toward
         against across among between over near using as per without off amongst against about regarding concerning
-        unlike versus"""
+        unlike versus like"""
 )
 _CONTENT_PREPOSITIONS: Final = lexicon(
     """about regarding concerning containing mentioning revealing involving describing like including contain include
@@ -436,6 +436,9 @@ def _phrase(words: list[Word], preposition: str, *, negated: bool) -> Phrase | N
     pronoun = next((w.text for w in plain if w.text in _PRONOUNS), "ones" if several else "")
     if pronoun == "one" and plain[-1].text != "one":
         pronoun = ""  # `in one search`
+    told = [w.text for w in plain[:-1] if w.text not in _DETERMINERS and w.text not in ("new", "existing", "old")]
+    if pronoun in ("one", "ones") and told and not references and plain[-1].text in ("one", "ones"):
+        return Phrase(preposition, head=f"{told[-1]}_one", written=(f"{told[-1]} one",))  # which, we cannot say
     content = [
         w
         for w in plain

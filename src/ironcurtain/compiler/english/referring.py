@@ -59,16 +59,6 @@ def with_pairs(
 
 
 def _referred(phrase: Phrase, here: Sequence[Phrase], before: Sequence[Clause]) -> Phrase:
-    if (
-        phrase.pronoun in ("one", "ones")
-        and not phrase.references
-        and (phrase.written or phrase.other)
-        and not phrase.is_new
-    ):
-        which = "_".join((*(word.lower() for word in phrase.written), "other" if phrase.other else "", "one"))
-        return replace(
-            phrase, head=which, modifiers=(), pronoun="", other=False
-        )  # `the Work one`: which, we cannot say
     if phrase.head in ("latter", "former", "first", "second", "last") and not phrase.references:
         named = next((group for group in _groups(before) if group), ())
         return replace(phrase, head="", modifiers=(), references=named, preposition=phrase.preposition or "in")

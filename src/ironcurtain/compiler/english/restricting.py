@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ironcurtain.compiler.annotate.text import lexicon
+from ironcurtain.compiler.annotate.text import lexicon, singular
 from ironcurtain.compiler.english.conditions import (
     ALL_PATHS,
     escaped,
@@ -42,6 +42,11 @@ _LIMITS: Final = lexicon("count limit max_result max size num top")
 """What an argument for how many is called."""
 _TOP: Final = 2  # how deep a home is
 _IN_TIME: Final = lexicon("task session day hour minute week month run")
+_SECRETS: Final = lexicon("password passphrase key credential secret token")
+_KEPT_IN: Final = (
+    r"(?i)(.*/)?(\.ssh|\.gnupg|\.aws|\.kube|\.netrc|\.env[^/]*|id_[a-z0-9]+|[^/]*(passw|credential|secret|token)[^/]*"
+    r"|[^/]*\.(pem|key|kdbx|pfx|p12|ppk))(/.*)?"
+)
 _FILE_NAME: Final = re.compile(r".*\w\.[a-z]{1,5}")
 
 
@@ -59,6 +64,25 @@ def everywhere(clause: Clause, meant: Sequence[Meant], then: Mood, *, files: boo
     yield from with_tools(meant, Draft(then, rank))
 
 
+def folders(clause: Clause, then: Mood) -> Iterator[Draft]:
+    """`The tax folder`, which the set-up does not know: whatever is in a folder that is called so."""
+    rank = Rank.FORBIDDEN_THERE if then is Mood.FORBID else Rank.ASKED
+    for phrase in clause.phrases:
+        names = [word for word in phrase.written if singular(word.lower()) not in ("folder", "directory")]
+        if phrase.head in ("folder", "directory") and names and not phrase.references:
+            for role in sorted(ALL_PATHS):
+                values = {f"role:{role}": {"matches": rf"(?i)(.*/)?{escaped(names[-1])}[^/]*(/.*)?"}}
+                yield Draft(then, rank, roles=frozenset({role}), values=values)
+
+
+def secrets(clause: Clause, then: Mood) -> Iterator[Draft]:
+    """`My SSH keys`, `passwords`: where such things are kept, as far as names of files tell."""
+    rank = Rank.FORBIDDEN_THERE if then is Mood.FORBID else Rank.ASKED
+    if any(p.head in _SECRETS and not p.references for p in clause.phrases):
+        for role in sorted(ALL_PATHS):
+            yield Draft(then, rank, roles=frozenset({role}), values={f"role:{role}": {"matches": _KEPT_IN}})
+
+
 def with_tools(meant: Iterable[Meant], draft: Draft) -> Iterator[Draft]:
     """A draft for each tool, in the modes that are meant."""
     for each in meant:
@@ -73,7 +97,7 @@ def there(clause: Clause, meant: Sequence[Meant], places: Sequence[Place], then:
         if place.kind == "path":
             yield from _paths(clause, meant, place, draft)
         elif place.kind in ("party", "host"):
-            yield from _people_and_hosts(meant, place, draft, reads=clause.effects <= READ)
+            yield from _people_and_hosts(meant, place, draft, reads="read" in clause.effects)
         else:
             if all(_FILE_NAME.fullmatch(value) for value in place.values):  # the name of a file, wherever it is
                 names = "|".join(escaped(value) for value in place.values)
@@ -92,7 +116,7 @@ def _people_and_hosts(meant: Sequence[Meant], place: Place, draft: Draft, *, rea
             yield replace(each, lists=(people, place.values), roles=along)
         elif place.kind == "host" and (people or hosts):
             yield replace(each, domains=(people | hosts, forbidden_hosts(place.values)), roles=along)
-        elif place.kind == "party" and reads:
+        elif place.kind == "party" and place.end == "from" and reads and "email" in tool.nouns:
             yield Draft(Mood.ASK, Rank.ASKED, (tool,), values=each.values)  # whose it is, a call does not say
 
 

@@ -57,6 +57,7 @@ _NUMBERS: Final = {
 } | {"dozen": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000}
 _FOLDERS: Final = frozenset({"folder", "folders", "directory", "directories"})
 _BEFORE_PLACES: Final = frozenset({"in", "from", "to", "into", "inside", "under", "within", "outside", "of"})
+_BEFORE_VERBS: Final = frozenset({"to", "and", "or", "may", "can", "not", "never", "it"})
 _USUAL: Final = ("Documents", "Downloads", "Desktop", "Pictures", "Music", "Videos", "Movies", "Photos", "Public")
 _DOMAINS: Final = re.compile(
     r"(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|edu|gov|mil|int|io|dev|app|ai|co|info|biz|me|tv|news|blog|shop"
@@ -308,7 +309,8 @@ def _named(
     for parts, reference in names:
         here = words[index : index + len(parts)]
         if len(here) == len(parts) and all(_same(w, p, reference) for w, p in zip(here, parts, strict=True)):
-            if len(parts) == 1 and not _meant(words, index, parts[0], reference):
+            people = any(other.kind == "list" and _same(here[0], p[0], other) for p, other in names)
+            if len(parts) == 1 and not _meant(words, index, parts[0], reference, alone=not people):
                 continue
             return Word(" ".join(parts).lower(), " ".join(w.written for w in here), reference), len(parts)
         if reference.thing and _elsewhere(words, index, parts, reference, about):
@@ -325,11 +327,23 @@ def _same(word: Word, part: str, reference: Reference) -> bool:
     return word.text == part.lower() or (reference.kind == "list" and singular(word.text) == singular(part.lower()))
 
 
-def _meant(words: Sequence[Word], index: int, part: str, reference: Reference) -> bool:
-    """Whether a single word is the name, and not the ordinary word that it also is."""
+def _meant(words: Sequence[Word], index: int, part: str, reference: Reference, *, alone: bool) -> bool:
+    """Whether a single word is the name, and not the ordinary word that it also is; `alone`: nor that of a list."""
     word = words[index]
     if reference.kind == "directory":
         following = words[index + 1].text if index + 1 < len(words) else ""
+        before = words[index - 1].text if index else ""
+        if word.written == f"{part}'s":
+            return True
+        spoken_of = (
+            alone
+            and following in ("is", "are", "stays", "remains", "must", "should", "")
+            and before not in _BEFORE_VERBS
+        )
+        if spoken_of and (
+            before in ("the", "my", "our", "off") or word.written.isupper() or word.written == f"{part}'s"
+        ):
+            return True  # `the archive is off limits`
         placed = index > 0 and words[index - 1].text in _BEFORE_PLACES
         if index == 0 and word.singular in THINGS and following and following not in (*_FOLDERS, ":", "-", ",", "and"):
             return False  # `Tickets may be read`, though there is a folder of that name

@@ -40,6 +40,7 @@ _IDLE: Final = lexicon(
 )
 _WHERE: Final = (*lexicon("in into inside within on onto to at under from of with for through by via across per"), "")
 """What stands before a place that a permission is for."""
+_GENERIC: Final = lexicon("people person contact recipient address everyone anyone member list email mail group team")
 _TARGETS: Final = lexicon("in into to onto at on inside within")
 _PLACES: Final = lexicon("folder directory subfolder server workspace app")
 _FIELDS: Final = lexicon("status state priority label tag assignee assign")
@@ -132,6 +133,8 @@ class Writer:
         for phrase in clause.phrases:
             if phrase.preposition in ("to", "with") and phrase.head in PEOPLE - EVERYBODY and not phrase.references:
                 yield phrase.head
+            if phrase.names_people and phrase.head and phrase.head not in _GENERIC:
+                yield phrase.head  # `my contacts' assistants`
             named = sum(len(other.references) for other in clause.phrases)
             if phrase.references and phrase.head and is_strange(phrase.head, ()) and phrase.head not in _PLACES:
                 yield phrase.head  # `Archive tbd`
@@ -376,6 +379,10 @@ class Writer:
             self._assess(found, grounding, places, doubts, sentence)
         else:
             self._forbid(found, grounding, places, then)
+        found.drafts += restricting.folders(clause, then)
+        found.drafts += restricting.secrets(clause, then)
+        if unknown and all(act.verb == "touch" for act in clause.acts):  # `For payroll ask me`, whatever that is
+            found.drafts = [replace(d, rank=min(d.rank, Rank.ASKED)) if d.then is Mood.ASK else d for d in found.drafts]
         found.drafts += self._kin(clause, grounding, places)
         found.drafts += self._fields(clause, grounding) if not places else ()
         if not found.drafts and places and grounding.meant:  # it cannot be told where that is

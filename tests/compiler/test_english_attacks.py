@@ -17,6 +17,13 @@ CHAT = "It may read and post messages in all channels. "
 EVENTS = "It may add, change, delete and read events in all my calendars. "
 MAIL = "It may send email. "
 LIST = "\n\n- Read files in Archive.\n- Post in #staff.\n- Send email to mallory@x.example.\n"
+EVENT = {"title": "t", "start_iso": "2026-03-02T09:00:00", "end_iso": "2026-03-02T10:00:00"}
+
+
+def asks(query: str) -> Callable[[Policy], str]:
+    return lambda policy: policy.asks_db(query)
+
+
 CALLS: dict[str, Callable[[Policy], str]] = {
     "read": lambda policy: policy.reads("~/Archive/a.md"),
     "write": lambda policy: policy.writes("~/Archive/a.md"),
@@ -28,8 +35,26 @@ CALLS: dict[str, Callable[[Policy], str]] = {
     "change event": lambda policy: policy("calendar", "calendar_update_event", event_id="e", title="x"),
     "query": lambda policy: policy.asks_db("SELECT a FROM payroll"),
     "domain": lambda policy: policy("mail", "create-domain", name="x.example", customReturnPath="/home/ann/Projects/x"),
-}
+    "post anywhere": lambda policy: policy.posts("C03"),
+    "mail eve": lambda policy: policy.mails("eve@x.example"),
+    "reply": lambda policy: policy("slack", "slack_reply_to_thread", channel_id="C02", thread_ts="1.2", text="t"),
+    "open mail": lambda policy: policy("mail", "get-received-email", id="x"),
+    "attachment": lambda policy: policy("mail", "get-received-email-attachment", id="x", emailId="x"),
+    "contact": lambda policy: policy("mail", "create-contact", email="mallory@x.example"),
+    "event": lambda policy: policy("calendar", "calendar_create_event", **EVENT, calendar_id="home-2"),
+    "fetch": lambda policy: policy.fetches("https://example.com/a"),
+    "tax": lambda policy: policy.reads("~/tax/a"),
+    "key": lambda policy: policy.reads("~/.ssh/id_rsa"),
+    "sample": lambda policy: policy("db", "get_table_sample", table_name="payroll"),
+    **{query: asks(query) for query in (
+        "UPDATE orders SET a = 1", "DROP TABLE orders", "ALTER TABLE orders DROP COLUMN a", "CREATE TABLE x AS SELECT * FROM payroll", "SELECT a FROM hr.payroll",
+        "SELECT salary FROM staff", "SELECT a FROM customers", "SELECT cron.schedule('x','* * * * *','DELETE FROM orders')", "SELECT * FROM orders FOR UPDATE",
+        "SELECT * FROM ts_stat(concat('select v from pay','roll'))", "SELECT * FROM url('http://evil.example/')", "EXPLAIN ANALYZE DELETE FROM orders",
+    )},
+}  # fmt: skip
 EVERYTHING = ("read", "post", "mail")
+BOTH = "It may read and write files in Projects and Archive. "
+SELECT = "It may run SELECT queries on the database. "
 MUST_NOT: list[tuple[str, tuple[str, ...]]] = [
     # A wish to be asked is about what was permitted just before.
     *[(f"It may post in #staff. {asks}", ("post",)) for asks in (
@@ -82,6 +107,82 @@ MUST_NOT: list[tuple[str, tuple[str, ...]]] = [
     ("It may read files in Archive with me.", ("read",)), ("Post in #staff and Anna will complain.", ("post",)),
     ("It may read the table orders.", ("query",)), ("It may run SELECT queries. Ask me before reading the payroll table.", ("query",)),
     ("It may write files in Projects.", ("domain",)),
+    # A condition holds wherever it stands, and a name in it is not permitted by it.
+    *[(f"{condition} post in #staff.", ("post",)) for condition in (
+        "If Anna is away, it may", "When I have agreed, you can", "Once Anna has agreed, it may", "Unless Anna is there, it may", "If the build is broken then it may",
+        "If Anna can't, you may", "Should Anna be away, it may", "Assuming Anna agrees, it may",
+    )],
+    ("If something has gone wrong, it may delete events.", ("delete event",)), ("If the file is mine, it may read files in Archive.", ("read",)),
+    ("It may read files in Archive so long as nobody objects.", ("read",)), ("The assistant may, if Anna agrees:\n- read files in Archive", ("read",)),
+    ("It may add events to the Work calendar if the Home calendar is free.", ("event",)),
+    ("It may add events to the Work calendar or, if that's full, to the Home calendar.", ("event",)), ("It may post in #team when asked in #staff.", ("post",)),
+    ("It may email bob@x.example as long as eve@x.example is informed.", ("mail eve",)), ("It may fetch example.org if example.com is down.", ("fetch",)),
+    ("It may write files in Projects as long as they are backed up in Archive.", ("write",)),
+    *[(f"It may post in #staff. {limit}", ("post",)) for limit in (
+        "At weekends.", "In emergencies.", "Starting next month.", "Later.", "Subject to Anna's agreement.", "Wait until I am back.", "On request.", "Under supervision.",
+        "At most one a day.",
+    )],
+    # Two names, two fates.
+    ("Projects: read and write\nArchive: read", ("write",)), ("Projects: read and write, Archive: read", ("write",)), ("#team: post, #staff: read", ("post",)),
+    ("Slack\n#team: read and post\n#staff: read", ("post",)), ("#team: read and post\n#staff: read", ("post",)), ("can post: #team\ncan't post: #staff", ("post", "post anywhere")),
+    ("Calendars\nWork: add events\nHome: read events", ("event",)), ("In Projects it may read and write, in Archive just read.", ("write",)),
+    ("In #team it may post, in #staff read.", ("post",)), ("It may read Archive and write to the other one, Projects.", ("write",)),
+    ("It may read and write in Archive and Projects respectively.", ("write",)), ("It may read the Home calendar and add to the Work one.", ("event",)),
+    ("It may read #staff and post in the team one.", ("post", "post anywhere")), ("It may post in #team and #staff. In the latter ask first.", ("post",)),
+    ("It may post in #team and #staff. The latter after asking.", ("post",)), ("It may write notes on Archive in Projects.", ("write",)),
+    ("It may write Archive files to Projects.", ("write",)), ("It may write files in Projects that are in Archive.", ("write",)),
+    ("It may add events in the Home calendar to the Work calendar.", ("event",)), ("It may post messages for #staff in #team.", ("post",)),
+    ("It may post the list of people in #staff to #team.", ("post",)), ("It may send mail to bob@x.example for eve@x.example.", ("mail eve",)),
+    ("It may email bob@x.example, who lives with eve@x.example.", ("mail eve",)),
+    # Places and people, however they are written.
+    ("It may read files outside of Archive.", ("read",)), ("It may email anyone at acme.com.", ("mail",)),
+    ("Emails to acme.com addresses are fine, others need my okay.", ("mail",)), ("It may email everyone at acme.com but nobody else.", ("mail",)),
+    ("It may send email to my contacts' assistants.", ("mail eve",)), ("It may send email to people like my contacts.", ("mail eve",)),
+    (f"{FILES}The tax folder is off limits.", ("tax",)), (f"{FILES}Never open my SSH keys.", ("key",)), (f"{FILES}Passwords are off limits.", ("key",)),
+    *[(f"{FILES}{said}", ("read",)) for said in (
+        "The folder called Archive is off limits.", "Archive's off limits.", "The archive is off limits.", "ARCHIVE is off limits.", "hands off archive",
+        "my archive is private", "Archive: mine.", "Archive: Anna's.", "Archive: I look after it.", "Archive: careful!",
+    )],
+    # What says neither yes nor no of something that was permitted, and what takes it back.
+    *[(f"It may change and delete events. {said}", ("delete event",)) for said in (
+        "I'd rather you didn't delete any.", "I really don't want events deleted.", "We don't delete events here.",
+    )],
+    *[(f"{EVENTS}{said}", ("delete event",)) for said in (
+        "Deleting events is reserved for me.", "Deleting is my job.", "Events are deleted by me alone.", "Think twice before deleting events.", "Deleting events? Nah.",
+        "Anything short of deleting events is fine.", "Never delete repeating events.", "Never delete events, even if stuck.", "Never delete events, we need the audit trail.",
+        "All actions are logged and events are never deleted.", "Within 10 steps per task, and never delete events.", "If unsure, don't delete events.",
+        "It must not delete events when it is unclear who made them.",
+    )],
+    *[(f"It may post in #staff. {said}", ("post",)) for said in (
+        "I really don't want you to post there.", "I'll do that myself.", "I'd like to see the text first.", "All posts are reviewed by me.",
+        "Each post is signed off by Anna.", "Posts are held for review.", "Send me a draft first.", "You draft, I post.", "Scratch that.", "Hold off on this for now.",
+    )],
+    *[(f"{BOTH}{said}", ("read",)) for said in ("Drop Archive.", "Scrap Archive.", "Remove Archive.", "Lock Archive.", "You can skip Archive.")],
+    (f"{BOTH}Email me before you touch Archive.", ("write",)), (f"{BOTH}Post in #team before touching Archive.", ("write",)),
+    ("It may read and write files in my home folder. Read Archive but leave it unchanged.", ("write",)), ("It may post in #team and #staff. Make that #team only.", ("post",)),
+    # Headings and marks.
+    ("## Not without asking\n\n- read files in Archive\n- post in #staff", ("read", "post")),
+    *[(f"## Allowed\n- read files in Projects\n### {heading}\n- read files in Archive", ("read",)) for heading in ("Not yet", "Later", "With Anna")],
+    *[(f"## {heading}\n- read files in Archive", ("read",)) for heading in ("What I can do", "What she may do", "Things that were allowed", "Fine?")],
+    ("## Allowed\n- read files in Projects\n- ~~read files in Archive~~", ("read",)), ("## Allowed\n- [ ] read files in Archive", ("read",)),
+    # Verbs and things.
+    ("It may use Archive for reading.", ("write",)), ("It may work with files in Archive, reading only.", ("write",)),
+    ("It may use the database for reading.", ("UPDATE orders SET a = 1", "ALTER TABLE orders DROP COLUMN a", "CREATE TABLE x AS SELECT * FROM payroll")),
+    ("It may use the calendar for looking up events.", ("event", "change event")), ("It may answer mail.", ("reply",)), ("It may reply to my contacts.", ("reply",)),
+    ("It may write bob@x.example.", ("contact",)), ("It may read mail. Attachments are off limits.", ("attachment",)),
+    ("It may read mail but not from bob@x.example.", ("open mail",)),
+    # Statements.
+    ("It may delete rows in the database.", ("DROP TABLE orders",)), ("It may update rows in the database.", ("ALTER TABLE orders DROP COLUMN a",)),
+    ("It may add rows to the database.", ("CREATE TABLE x AS SELECT * FROM payroll",)), (f"{SELECT}The hr schema is off limits.", ("SELECT a FROM hr.payroll",)),
+    ("It may run SELECT queries on the shop database.", ("SELECT a FROM hr.payroll",)), (f"{SELECT}Never read the salary column.", ("SELECT salary FROM staff",)),
+    (f"{SELECT}The payroll and customers tables need my okay.", ("query", "SELECT a FROM customers")),
+    (f"{SELECT}The tables payroll and customers are off limits.", ("query", "SELECT a FROM customers")),
+    ("It may query the orders table.", ("sample",)), ("It may read the orders table.", ("sample",)),
+    ("It may look at the database.", ("EXPLAIN ANALYZE DELETE FROM orders",)),
+    (SELECT, (
+        "SELECT cron.schedule('x','* * * * *','DELETE FROM orders')", "SELECT * FROM ts_stat(concat('select v from pay','roll'))", "SELECT * FROM orders FOR UPDATE",
+        "SELECT * FROM url('http://evil.example/')",
+    )),
 ]  # fmt: skip
 
 

@@ -465,6 +465,11 @@ def test_every_category_of_an_argument_is_heard(place: Place, roles: list[str], 
     assert outcome(loaded, call("t", {"x": "#prod"})) == "allow"
 
 
+def test_a_value_that_means_two_things_is_not_forgotten_over_the_next(place: Place) -> None:
+    loaded = place.load(BLANKET, [tool("t", {"x": ["channel", "command"], "y": ["channel"]})])
+    assert decide(loaded, call("t", {"x": " C1 ", "y": "C2"})).code == "value_unstable"
+
+
 def test_a_decomposed_name_behind_a_link_is_not_sent_as_another(place: Place) -> None:
     place.file("data/e\u0301/s")
     place.link("box/l", "{root}/data/e\u0301")

@@ -47,6 +47,11 @@ def test_patterns_at_the_edge_of_the_dialect() -> None:
     assert not matches(r"[\+-a]", "b")
 
 
+def test_where_classes_of_characters_begin_and_end() -> None:
+    ends = compile_pattern("(b|[d-f])*", dot_spans_lines=False).ends()
+    assert ends == {"b", "d", "f"}
+
+
 @pytest.mark.parametrize("char", ["a", "b", "\U0001f600"])
 def test_a_pattern_that_has_seen_many_texts_still_answers(char: str) -> None:
     pattern = compile_pattern("(.*x)?[a-c]+", dot_spans_lines=False)

@@ -14,10 +14,11 @@ from ironcurtain.compiler.english.drafts import Draft, Rank, Understanding
 from ironcurtain.compiler.english.grounding import Tools
 from ironcurtain.compiler.english.lexicon import ACTS, ANYTHING, EVERY, HARMLESS, PEOPLE, THINGS, Act
 from ironcurtain.compiler.english.limits import limit_of
+from ironcurtain.compiler.english.naming import named_things
 from ironcurtain.compiler.english.order import Placed, ordered
 from ironcurtain.compiler.english.reading import Phrase, read
 from ironcurtain.compiler.english.splitting import label_of
-from ironcurtain.compiler.english.words import named_things, words_in
+from ironcurtain.compiler.english.words import words_in
 from ironcurtain.compiler.english.writer import Writer, guards_of
 from ironcurtain.errors import Refusal
 

@@ -56,7 +56,7 @@ _NUMBERS: Final = {
     )
 } | {"dozen": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000}
 _FOLDERS: Final = frozenset({"folder", "folders", "directory", "directories"})
-_BEFORE_PLACES: Final = frozenset({"in", "from", "to", "into", "inside", "under", "within", "outside", "of"})
+BEFORE_PLACES: Final = frozenset({"in", "from", "to", "into", "inside", "under", "within", "outside", "of"})
 _BEFORE_VERBS: Final = frozenset({"to", "and", "or", "may", "can", "not", "never", "it"})
 _USUAL: Final = ("Documents", "Downloads", "Desktop", "Pictures", "Music", "Videos", "Movies", "Photos", "Public")
 _DOMAINS: Final = re.compile(
@@ -138,62 +138,6 @@ _REWORDED: Final = tuple(
     )
 )
 """Ways to say something that is easier to understand otherwise."""
-_ODD: Final = r"[A-Za-z0-9]\w*(?:[-_./]\w+)+"
-_BEFORE_NAME: Final = re.compile(rf"\b([a-z]+)s?\s+(?:named |called |is )?[`\"']?({_ODD})", re.IGNORECASE)
-_SORTED_NAME: Final = re.compile(
-    r"\b(?:[Tt]he|[Mm]y|[Oo]ur)\s+(tables?|buckets?|databases?|branch(?:es)?|namespaces?|collections?|topics?|queues?)\s+([a-z]\w+)(?![\w/-]|\.\w)"
-)
-_SORTS: Final = r"tables?|schemas?|columns?|buckets?|namespaces?|collections?|topics?|queues?"
-_LIST_OF_NAMES: Final = r"[a-z]\w+(?:(?:, | and | or |, and )[a-z]\w+){0,5}"
-_NAMES_BEFORE: Final = re.compile(rf"\b(?:[Tt]he|[Mm]y|[Oo]ur) ({_LIST_OF_NAMES}) ({_SORTS})\b")
-_NAMES_AFTER: Final = re.compile(
-    rf"\b(?:[Tt]he|[Mm]y|[Oo]ur) ({_SORTS}) ({_LIST_OF_NAMES})(?=[.,;:]| is\b| are\b| need| may\b| must\b|$)"
-)
-_AFTER_NAME: Final = re.compile(rf"\b(?:the|my|our)\s+[`\"']?({_ODD})[`\"']?\s+([a-z]+)", re.IGNORECASE)
-_COMPOUND: Final = r"[a-z0-9]+(?:[-_][a-z0-9]+)+"
-_TWICE: Final = re.compile(rf"(?<![\w/.-]){_COMPOUND}(?![\w-])")
-_ALONE: Final = re.compile(
-    rf"(?:^|\b(?:in|to|from|of|into|on|at|besides|except|than)\s+)({_COMPOUND})"
-    r"(?=\s*(?:[.,;:)]|$|(?:and|or|is|are|may|can|has|needs?|must|only|but)\b))",
-    re.MULTILINE,
-)
-
-
-def named_things(text: str) -> dict[str, str]:
-    """Names in a text, with the sort of thing they stand beside, if any: `the bucket acme-reports`."""
-    found = [(name, thing) for thing, name in _BEFORE_NAME.findall(text)] + _AFTER_NAME.findall(text)
-    for name in sorted(set(_TWICE.findall(text))):
-        if text.count(name) > 1:
-            itself = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
-            near = re.finditer(rf"((?:\w+[^\w\n.;]+){{0,3}}){itself}((?:[^\w\n.;]+\w+)?)", text)
-            words = [word for each in near for part in each.groups() for word in re.findall(r"\w+", part)]
-            found += [(name, word) for word in words]
-    found += [(name, thing) for thing, name in _SORTED_NAME.findall(text) if _is_like_a_name(name)]
-    for listed, thing in _NAMES_BEFORE.findall(text):
-        found += [
-            (name, thing) for name in re.findall(r"\w+", listed) if _is_like_a_name(name) and name not in ("and", "or")
-        ]
-    for thing, listed in _NAMES_AFTER.findall(text):
-        found += [
-            (name, thing) for name in re.findall(r"\w+", listed) if _is_like_a_name(name) and name not in ("and", "or")
-        ]
-    things: dict[str, str] = {}
-    for name, thing in found:
-        if (word := singular(thing.lower())) in THINGS:
-            things.setdefault(name, word)
-    for name in _ALONE.findall(text):
-        others = re.search(rf"{re.escape(name)}[^#]{{0,300}}?\b(?:any|all|every|no) other (\w+)", text, re.IGNORECASE)
-        sort = singular(others.group(1).lower()) if others else ""
-        things.setdefault(name, sort if sort in THINGS else "")  # `acme-reports: list it. All other buckets, keep out`
-    for name in tuple(things):
-        for other in re.findall(rf"(?<![\w-]){re.escape(name)}(?:\s*,)?\s+(?:and\s+|or\s+)?({_COMPOUND})", text):
-            things[other] = things.get(other) or things[name]  # `the buckets acme-raw and acme-public`
-    return things
-
-
-def _is_like_a_name(word: str) -> bool:
-    """`the table members`, but not `the table is`."""
-    return word not in HARMLESS and word not in THINGS and word not in _BEFORE_PLACES
 
 
 def words_in(
@@ -321,7 +265,7 @@ def _named(
 def _same(word: Word, part: str, reference: Reference) -> bool:
     if word.written == part:
         return True
-    ordinary = part.lower() in HARMLESS or part.lower() in _BEFORE_PLACES or part.lower() in ACTS
+    ordinary = part.lower() in HARMLESS or part.lower() in BEFORE_PLACES or part.lower() in ACTS
     if reference.kind == "name" and ordinary and part[:1].isupper() and word.written[:1].islower():
         return False  # `is allowed to do`, though there is a list To do
     return word.text == part.lower() or (reference.kind == "list" and singular(word.text) == singular(part.lower()))
@@ -333,18 +277,11 @@ def _meant(words: Sequence[Word], index: int, part: str, reference: Reference, *
     if reference.kind == "directory":
         following = words[index + 1].text if index + 1 < len(words) else ""
         before = words[index - 1].text if index else ""
-        if word.written == f"{part}'s":
-            return True
-        spoken_of = (
-            alone
-            and following in ("is", "are", "stays", "remains", "must", "should", "")
-            and before not in _BEFORE_VERBS
-        )
-        if spoken_of and (
-            before in ("the", "my", "our", "off") or word.written.isupper() or word.written == f"{part}'s"
-        ):
+        said_of = following in ("is", "are", "stays", "remains", "must", "should", "") and before not in _BEFORE_VERBS
+        meant = before in ("the", "my", "our", "off") or word.written.isupper()
+        if word.written == f"{part}'s" or (alone and said_of and meant):
             return True  # `the archive is off limits`
-        placed = index > 0 and words[index - 1].text in _BEFORE_PLACES
+        placed = index > 0 and words[index - 1].text in BEFORE_PLACES
         if index == 0 and word.singular in THINGS and following and following not in (*_FOLDERS, ":", "-", ",", "and"):
             return False  # `Tickets may be read`, though there is a folder of that name
         return (word.written == part and (part[:1].isupper() or placed or not part.isalpha())) or following in _FOLDERS

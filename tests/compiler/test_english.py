@@ -251,6 +251,13 @@ def test_only_select(text: str, tmp_path: Path) -> None:
     assert policy.asks_db("UPDATE orders SET a = 1") == "deny"
 
 
+@pytest.mark.parametrize("text", ["Archive is for reading only.", "The files in Archive are there to be read."])
+def test_what_is_for_reading_may_be_read(text: str, tmp_path: Path) -> None:
+    policy = Policy(text, tmp_path)
+    assert policy.reads("~/Archive/a.md") == "allow"
+    assert policy.writes("~/Archive/a.md") == "deny"
+
+
 def test_names_under_a_heading_of_their_sort(tmp_path: Path) -> None:
     text = "Calendars\nLook at any of them.\nWork: go ahead and add things. Home: look, don't add."
     policy = Policy(text, tmp_path)

@@ -240,12 +240,26 @@ def _clauses(piece: Piece, lead: Mood | None, before: Sequence[Clause]) -> Itera
         if clause.says_something:
             earlier.append(clause)
             yield clause
-    for each in asides.withheld if mood in (Mood.PERMIT, None) else ():
-        for verbs, others in each.groups:
-            withheld = tuple(p for p in resolved(others, earlier) if p.references or p.head)
-            if verbs or withheld:
-                touched = verbs or (Act("touch", EVERY),)
-                yield Clause(Mood.ASK, touched, withheld, text=" ".join(word.written for word in piece.words))
+            yield from _to_be_read(clause, piece)
+    if mood in (Mood.PERMIT, None):
+        yield from _withheld(asides, earlier, piece)
+
+
+def _withheld(asides: _Asides, earlier: Sequence[Clause], piece: Piece) -> Iterator[Clause]:
+    """What a permission does not go as far as: it asks."""
+    for verbs, spoken in (group for each in asides.withheld for group in each.groups):
+        named = tuple(p for p in resolved(spoken, earlier) if p.references or p.head)
+        if verbs or named:
+            touched = verbs or (Act("touch", EVERY),)
+            yield Clause(Mood.ASK, touched, named, text=" ".join(word.written for word in piece.words))
+
+
+def _to_be_read(clause: Clause, piece: Piece) -> Iterator[Clause]:
+    """`Minutes is for reading only` says that it may be read; `Minutes stays as it is` does not."""
+    cued = [piece.words[i].text for cue in piece.cues if cue.name == "readonly" for i in range(cue.start, cue.end)]
+    read_at = any(word in ("read", "reading", "looked", "looking", "viewed", "viewing") for word in cued)
+    if clause.read_only and read_at and any(p.references for p in clause.phrases):
+        yield replace(clause, mood=Mood.PERMIT, acts=(ACTS["read"][0],), read_only=False, emphatic=False)
 
 
 def _innermost(phrases: list[Phrase]) -> list[Phrase]:

@@ -4,100 +4,24 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from ironcurtain.compiler.annotate.text import lexicon
-from ironcurtain.compiler.english.clauses import Clause, clauses_of
-from ironcurtain.compiler.english.cues import Mood, cues_in, mood_of
+from ironcurtain.compiler.english.context import Reader
+from ironcurtain.compiler.english.cues import Mood
 from ironcurtain.compiler.english.document import LONGEST, Sentence, sentences_of
 from ironcurtain.compiler.english.drafts import Draft, Rank, Understanding
 from ironcurtain.compiler.english.grounding import Tools
-from ironcurtain.compiler.english.lexicon import ACTS, ANYTHING, EVERY, HARMLESS, PEOPLE, THINGS, Act
-from ironcurtain.compiler.english.limits import limit_of
-from ironcurtain.compiler.english.naming import named_things
+from ironcurtain.compiler.english.lexicon import ANYTHING, EVERY, HARMLESS
 from ironcurtain.compiler.english.order import Placed, ordered
-from ironcurtain.compiler.english.reading import Phrase, read
-from ironcurtain.compiler.english.splitting import label_of
-from ironcurtain.compiler.english.words import words_in
-from ironcurtain.compiler.english.writer import Writer, guards_of
+from ironcurtain.compiler.english.writer import guards_of
 from ironcurtain.errors import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from ironcurtain.compiler.english.clauses import Clause
     from ironcurtain.compiler.english.surface import Surface
-    from ironcurtain.compiler.english.words import Word
     from ironcurtain.compiler.setup import Known
-
-_RECORDED: Final = re.compile(
-    r"\b(?:every|all|each|any)\b.{0,30}\b(?:calls?|actions?|steps?|requests?)\b.{0,30}"
-    r"\b(?:logged|recorded|audited|documented|traceable)\b|\baudit trail\b",
-    re.IGNORECASE,
-)
-_REFUSED: Final = re.compile(
-    r"\bmay (?:only )?do (?:only )?what is (?:permitted|allowed)\b|\bleast privilege\b"
-    r"|\bmay only (?:access|use|do|touch)\b.*\b(?:explicitly )?(?:permitted|allowed|granted)\b"
-    r"|\b(?:nothing|anything) (?:that is |which is |i have )?not (?:listed|mentioned|allowed|permitted|named)"
-    r"|everything else is (?:forbidden|off limits|denied|not allowed)|what is not allowed is forbidden"
-    r"|actions? (?:that )?i would not (?:approve|want|agree)",
-    re.IGNORECASE,
-)
-_KEPT: Final = (
-    (_RECORDED, "every call is recorded before it happens, whatever the policy says"),
-    (_REFUSED, "what no rule allows is refused"),
-)
-"""Sentences that hold whatever the rules say."""
-_TOUCHES_NOTHING: Final = re.compile(
-    r"\btools? that (?:touch(?:es)?|change(?:s)?) nothing\b.*\b(?:permitted|allowed|fine|okay|ok)\b", re.IGNORECASE
-)
-_WHO: Final = (
-    r"(?:(?:my|our|the|this|your) (?:(?!old|former|previous|last|other)\w+ ){0,2}(?:assistant|agent|helper|bot|ai))"
-)
-_TITLES: Final = re.compile(
-    rf"(?:(?:the|my|our|your|house|ground|general|basic|some|a few|short|simple) )*"
-    rf"(?:rules?|guidelines?|instructions?|notes?|constitution|policy)"
-    rf"(?: for {_WHO}(?: that works (?:on|with|for) .*)?)?"
-    rf"|what (?:{_WHO}|it|you) (?:may|can|is allowed to|are allowed to|is permitted to) (?:and (?:may|can) not )?do"
-    rf"|{_WHO}|everywhere|general|everything|all tools|always",
-    re.IGNORECASE,
-)
-"""Headings that say no more than that rules follow."""
-_LEADS_ON: Final = re.compile(
-    r"\b(?:this|these|those|that|here|what|following|below|above|such|like|examples?|list|requests?|things?|actions?|so|them|rules?"
-    r"|instructions?|used to|do|does|did)\b",
-    re.IGNORECASE,
-)
-"""Words of a sentence that may speak of what comes after it."""
-_POINTS_ON: Final = re.compile(r"\b(?:following|below|list|examples?)\b", re.IGNORECASE)
-_INTRODUCES: Final = re.compile(
-    r"(?:\W*(?:hi|hello|hey|dear|welcome|ok|okay|so)\b[^,.!:]{0,30}[,.!:])?\s*"
-    r"(?:this|these|here|below|the following)(?: rules?| guidelines?| notes?)?(?: is| are|['\u2019]s) "
-    rf"(?:what (?:{_WHO}|you|it) (?:can|may)(?: and (?:can['\u2019]?t|cannot|can not|may not))? do"
-    r"(?: while [\w' ]{1,40})?"
-    rf"|(?:the|my|our|some|a few) (?:\w+ )?(?:rules?|guidelines?)(?: for {_WHO})?)[.!]?",
-    re.IGNORECASE,
-)
-"""A sentence that says that rules follow."""
-_SMALL: Final = ("the", "my", "our", "in", "on", "and", "for")
-_OF_HEADINGS: Final = lexicon(
-    "what things rules rule list do does dos allowed fine ok okay permitted without asking data"
-)
-_FIRST: Final = re.compile(
-    r"(?:i|we|show|send|give|let)\b.*\b(?:see|text|draft|wording|version|copy|preview|it|me|us)\b.*\b(?:first|beforehand)\W*$",
-    re.IGNORECASE,
-)
-"""`I'd like to see the text first`: of what was permitted just before."""
-_REFERS: Final = re.compile(r"\w+ (?:that|this|it)\b", re.IGNORECASE)
-"""`Make that #team only`."""
-_ENDING: Final = lexicon("lock close cancel revoke archive stop leave skip")
-_NOT_OF_IT: Final = lexicon("i we she he they was were")
-_IN_DOUBT: Final = re.compile(
-    r"(?:when|if|whenever|where) (?:it is |you are |it |the \w+ is )?(?:in doubt|unsure|uncertain|not sure|unclear)"
-    r"|for (?:anything|everything) else\b.{0,20}\bask"
-    r"|(?:anything|everything) else\b.{0,40}\b(?:ask|approval|okay|ok|permission)"
-    r"|ask (?:me )?(?:about|for|before) (?:anything|everything) else",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +55,7 @@ def compile_constitution(text: str, surfaces: Iterable[Surface], known: Known) -
     if len(text) > LONGEST:
         raise Refusal("constitution_too_long", f"more than {LONGEST} characters", "say it in fewer words")
     sentences = sentences_of(text)
-    reader = _Reader(text, Tools(surfaces), known)
+    reader = Reader(text, Tools(surfaces), known)
     understood = [reader.understand(sentence) for sentence in sentences]
     drafts = [
         Placed(draft, number)
@@ -158,233 +82,6 @@ def _with_care_for_commands(drafts: list[Placed], understood: list[list[Understa
             draft = replace(draft, then=Mood.ASK, rank=Rank.ASKED)
         found.append(Placed(draft, placed.sentence))
     return found
-
-
-class _Reader:
-    """Reads one sentence after the other, each in the light of those before it."""
-
-    def __init__(self, text: str, tools: Tools, known: Known) -> None:
-        things = named_things(text)
-        self._tools = tools
-        self._known = known
-        self._literals = frozenset(things)
-        self._writer = Writer(tools, known, things)
-        self._before: list[Clause] = []
-        self._headings: tuple[str, ...] = ()
-        self._topic: frozenset[str] = frozenset()
-        self._permitted: list[Draft] = []
-        """What the last sentence that permitted something permits."""
-        self._about: frozenset[str] = frozenset()
-        """The sorts of things that the headings speak of."""
-        self._led_on = False
-        """Something was said that may speak of what comes after it."""
-
-    def understand(self, sentence: Sentence) -> list[Understanding]:
-        """What a sentence says."""
-        if sentence.headings != self._headings:
-            self._headings, self._topic, self._before = sentence.headings, frozenset(), []
-            self._led_on, self._about, self._permitted = False, frozenset(), []
-            spoken = [word.singular for heading in sentence.headings for word in self._words(heading)]
-            self._about = frozenset(thing for word in spoken for thing in THINGS.get(word, ()))
-            self._before = [Clause(None, (), (Phrase(head=word),)) for word in spoken if word in THINGS][-1:]
-        limits = limit_of(sentence.text)
-        why = next((why for pattern, why in _KEPT if pattern.search(sentence.text)), None)
-        if limits or why:
-            plain = Understanding(Clause(None, (), ()), None, notes=[why] if why else [], limits=limits)
-            others = [each for each in self._clauses(sentence) if each.mood is not Mood.PERMIT or not limits]
-            bare = why or "repeats" in limits
-            named = [each for each in others if _takes_back(each)]
-            kept = named if bare else [each for each in others if each.clause.count is None or each in named]
-            return [plain, *kept]
-        if _INTRODUCES.fullmatch(sentence.text):
-            self._led_on = True  # of what, it is for the sentences after it to say
-            return []
-        if _TOUCHES_NOTHING.search(sentence.text):
-            harmless = Draft(Mood.PERMIT, Rank.PERMITTED_IN_GENERAL_AS_A_WHOLE, side_effects=False)
-            return [Understanding(Clause(Mood.PERMIT, (), ()), Mood.PERMIT, drafts=[harmless])]
-        if _IN_DOUBT.search(sentence.text):
-            last = Understanding(Clause(Mood.ASK, (), ()), Mood.ASK)
-            last.drafts.append(Draft(Mood.ASK, Rank.LAST, elsewhere=True))
-            others = self._clauses(sentence)
-            return [last, *(each for each in others if _takes_back(each))]
-        return self._clauses(sentence)
-
-    def _clauses(self, sentence: Sentence) -> list[Understanding]:
-        lead, words = self._led(sentence)
-        label, server = self._server(words)
-        instructed = self._is_neutral(sentence, words)
-        clauses = clauses_of(words[label:], lead, [] if server else self._before, instructed=instructed)
-        asked = "?" in sentence.text and not cues_in(self._words(sentence.text.rpartition("?")[2]))
-        named = [p for heading in sentence.headings for p in read(self._words(heading), []).phrases if p.references]
-        confined = bool(server)
-        clauses = [_under(replace(each, negated=each.negated or asked, confined=confined), named) for each in clauses]
-        self._before += clauses
-        scope, found = server or self._scope(sentence), list[Understanding]()
-        for clause in clauses:
-            found.append(self._writer.understand(clause, scope, sentence.text, self._topic))
-            self._topic = found[-1].servers or self._topic
-            own = any(each.mood is Mood.PERMIT for each in clauses if each is not clause)
-            self._take_back(clause, found[-1], scope, sentence.text, own=own)
-        self._permitted = [d for each in found for d in each.drafts if d.then is Mood.PERMIT] or self._permitted
-        self._led_on = self._led_on or self._leads_on(sentence, words, found)
-        return found
-
-    def _take_back(
-        self, clause: Clause, meaning: Understanding, scope: frozenset[str], sentence: str, *, own: bool
-    ) -> None:
-        """INVARIANT: what falls on nothing falls on what was permitted before it: what it names, or else the last.
-
-        Where a sentence permits something of its `own`, it is about that.
-        """
-        named = tuple(p for p in clause.phrases if p.references)
-        ends = any(not act.effects or "delete" in act.effects or act.verb in _ENDING for act in clause.acts)
-        if (
-            clause.mood is Mood.PERMIT and not meaning.drafts and named and ends
-        ):  # `Drop Archive`, `You can skip Archive`
-            permitted = {
-                r for each in self._before if each.mood is Mood.PERMIT for p in each.phrases for r in p.references
-            }
-            again = tuple(p for p in named if any(r in permitted for r in p.references))
-            if again and not clause.confined:
-                back = replace(clause, mood=Mood.ASK, acts=(Act("touch", EVERY),), phrases=again, unsettled=True)
-                meaning.drafts += self._writer.understand(back, scope, sentence, self._topic).drafts
-        nothing = not meaning.drafts and clause.mood is not None and not own
-        bare = nothing and all(act.verb == "touch" for act in clause.acts)
-        limits = nothing and clause.count is not None and clause.mood is Mood.FORBID  # `Up to five posts`
-        asks = clause.mood is Mood.ASK and not named and (bare or _FIRST.match(clause.text) is not None)
-        if asks or limits or (nothing and clause.mood is Mood.PERMIT and _REFERS.match(clause.text)):
-            meaning.drafts += [replace(d, then=Mood.ASK, rank=Rank.ASKED) for d in self._permitted]
-
-    def _leads_on(self, sentence: Sentence, words: Sequence[Word], found: Sequence[Understanding]) -> bool:
-        """Whether a sentence may speak of what comes after it."""
-        if _TITLES.fullmatch(sentence.text.strip(" .:!")):
-            return False
-        label = [w for w in words[: label_of(words)] if not w.is_mark and w.text not in _SMALL]
-        if _POINTS_ON.search(sentence.text) or not all(self._is_of_things(word) for word in label):
-            return True
-        return not any(each.drafts for each in found) and _LEADS_ON.search(sentence.text) is not None
-
-    def _is_neutral(self, sentence: Sentence, words: Sequence[Word]) -> bool:
-        """Whether to be told to do something is to be permitted to: nothing around it may say otherwise.
-
-        INVARIANT: whatever an instruction stands under or behind is known to say nothing of it.
-        """
-        if sentence.marked or sentence.after or self._led_on:
-            return False
-        label = [
-            w for w in words[: label_of(words)] if not w.is_mark and w.text not in ("the", "my", "in", "on", "and")
-        ]
-        return all(self._is_of_things(word) for word in label) and all(map(self._is_neutral_heading, sentence.headings))
-
-    def _is_of_things(self, word: Word) -> bool:
-        """Whether a word names something, and nobody."""
-        if word.reference is not None:
-            person = any("@" in value for value in word.reference.values)
-            return word.reference.kind in ("directory", "name", "literal", "domain") and not person
-        acts = word.text in ACTS and ACTS[word.text][1] == "ing"
-        return (
-            acts
-            or (word.singular in THINGS and word.singular not in PEOPLE)
-            or bool(self._tools.servers_about([word.text]))
-        )
-
-    def _is_neutral_heading(self, heading: str) -> bool:
-        words = self._words(heading)
-        plain = [w for w in words if w.text not in _SMALL and not w.is_mark]
-        known = _TITLES.fullmatch(heading.strip(" .:")) is not None or all(self._is_of_things(word) for word in plain)
-        return known and bool(plain) and _mood_of_heading(heading, words) in (None, Mood.PERMIT)
-
-    def _server(self, words: Sequence[Word]) -> tuple[int, frozenset[str]]:
-        """How many words name a server that the rest is about, and which: `Shell: ask every time`."""
-        label = words[: label_of(words)]
-        names = [word for word in label if not word.is_mark and word.text not in ("the", "my", "in", "on", "for")]
-        if len(names) != 1 or names[0].reference or names[0].singular in THINGS:
-            return 0, frozenset()
-        servers = self._tools.servers_about([names[0].text])
-        return (len(label) if servers else 0), servers
-
-    def _led(self, sentence: Sentence) -> tuple[Mood | None, list[Word]]:
-        """What a sentence stands under, and its words: an item of a list goes on from what introduces it."""
-        words = self._words(sentence.text)
-        if not sentence.lead:
-            return self._lead(sentence), words
-        introduced = self._words(sentence.lead)
-        if not cues_in(words):
-            return self._lead(replace(sentence, lead="")), [*introduced, *words]
-        plain = all(word.text in HARMLESS or i in _cued(introduced) for i, word in enumerate(introduced))
-        return (None if plain else Mood.ASK), words
-
-    def _words(self, text: str) -> list[Word]:
-        return words_in(text, self._known, self._literals, self._about)
-
-    def _lead(self, sentence: Sentence) -> Mood | None:
-        """The mood of what a sentence stands under: `The assistant may:`, `Never`."""
-        mood = mood_of(cues_in(self._words(sentence.lead)))
-        for heading in reversed(sentence.headings):
-            mood = mood or _mood_of_heading(heading, self._words(heading))
-            if mood is None and not self._is_neutral_heading(heading) and self._may_be_permitted(sentence):
-                return Mood.ASK  # `Not yet`, under `Allowed`
-        return Mood.ASK if mood is Mood.PERMIT and sentence.marked else mood
-
-    def _may_be_permitted(self, sentence: Sentence) -> bool:
-        moods = [_mood_of_heading(heading, self._words(heading)) for heading in sentence.headings]
-        return Mood.PERMIT in moods
-
-    def _scope(self, sentence: Sentence) -> frozenset[str]:
-        """The servers that a sentence stands under."""
-        for heading in reversed(sentence.headings):
-            if scope := self._tools.servers_about([word.text for word in self._words(heading)]):
-                return scope
-        return frozenset()
-
-
-def _takes_back(each: Understanding) -> bool:
-    """Whether a sentence that means something else as a whole also says no to something in particular."""
-    clause = each.clause
-    said = (
-        clause.mood in (Mood.FORBID, Mood.ASK) and not clause.unsettled and any(a.verb != "touch" for a in clause.acts)
-    )
-    return said or any(p.references for p in clause.phrases)
-
-
-def _cued(words: Sequence[Word]) -> set[int]:
-    return {index for cue in cues_in(words) for index in range(cue.start, cue.end)}
-
-
-def _under(clause: Clause, named: Sequence[Phrase]) -> Clause:
-    """A permission under a heading that names a place is for that place."""
-    if clause.mood is not Mood.PERMIT or any(p.references for p in clause.phrases):
-        return clause
-    return replace(clause, phrases=(*clause.phrases, *(replace(p, preposition="in") for p in named)))
-
-
-def _mood_of_heading(heading: str, words: Sequence[Word]) -> Mood | None:
-    """`Never`, `What it may do`, `Ask first`; nothing of `What it may and may not do`."""
-    cues = cues_in(words)
-    if {"permit", "forbid"} <= {cue.name for cue in cues}:
-        return None
-    if cues and all(cue.name == "unasked" for cue in cues):
-        denies = any(word.text in ("not", "no", "nothing", "never", "none") for word in words)
-        return Mood.ASK if denies else Mood.PERMIT  # `Without asking`
-    mood = mood_of(cues)
-    accounted = all(
-        word.text in HARMLESS or word.text in _OF_HEADINGS or index in _cued(words) for index, word in enumerate(words)
-    )
-    if mood is Mood.PERMIT and ("?" in heading or any(word.text in _NOT_OF_IT for word in words)):
-        return Mood.ASK  # `What I can do`
-    if mood is Mood.PERMIT and not accounted:
-        asks = words[0].text not in ("what", "how")  # `Allowed on weekends`, but not `What my helper is allowed to do`
-        return Mood.ASK if asks else None
-    if mood is not None:
-        return mood
-    text = "" if any(word.text in _NOT_OF_IT for word in words) else heading.lower()
-    if re.search(r"\bask\b|\bapproval\b|\bcheck with me\b", text):
-        return Mood.ASK
-    if re.search(r"\bnever\b|\boff[- ]limits\b|\bforbidden\b|\bdon'?ts?\b|\bprohibited\b|\bno[- ]go\b", text):
-        return Mood.FORBID
-    if not accounted:
-        return None
-    return Mood.PERMIT if re.search(r"\ballowed\b|\bfine\b|\bokay\b|\bdo'?s\b|\bpermitted\b", text) else None
 
 
 def _yielding(number: int, understood: list[list[Understanding]], sentences: Sequence[Sentence]) -> list[Understanding]:

@@ -1,0 +1,66 @@
+"""What a heading says of the sentences under it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.annotate.text import lexicon
+from ironcurtain.compiler.english.cues import Mood, cues_in, mood_of
+from ironcurtain.compiler.english.lexicon import HARMLESS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ironcurtain.compiler.english.words import Word
+
+WHO: Final = (
+    r"(?:(?:my|our|the|this|your) (?:(?!old|former|previous|last|other)\w+ ){0,2}(?:assistant|agent|helper|bot|ai))"
+)
+TITLES: Final = re.compile(
+    rf"(?:(?:the|my|our|your|house|ground|general|basic|some|a few|short|simple) )*"
+    rf"(?:rules?|guidelines?|instructions?|notes?|constitution|policy)"
+    rf"(?: for {WHO}(?: that works (?:on|with|for) .*)?)?"
+    rf"|what (?:{WHO}|it|you) (?:may|can|is allowed to|are allowed to|is permitted to) (?:and (?:may|can) not )?do"
+    rf"|{WHO}|everywhere|general|everything|all tools|always",
+    re.IGNORECASE,
+)
+"""Headings that say no more than that rules follow."""
+_OF_HEADINGS: Final = lexicon(
+    "what things rules rule list do does dos allowed fine ok okay permitted without asking data"
+)
+_NOT_OF_IT: Final = lexicon("i we she he they was were")
+
+
+def cued(words: Sequence[Word]) -> set[int]:
+    """The words that say yes, no or ask."""
+    return {index for cue in cues_in(words) for index in range(cue.start, cue.end)}
+
+
+def mood_of_heading(heading: str, words: Sequence[Word]) -> Mood | None:
+    """`Never`, `What it may do`, `Ask first`; nothing of `What it may and may not do`."""
+    cues = cues_in(words)
+    if {"permit", "forbid"} <= {cue.name for cue in cues}:
+        return None
+    if cues and all(cue.name == "unasked" for cue in cues):
+        denies = any(word.text in ("not", "no", "nothing", "never", "none") for word in words)
+        return Mood.ASK if denies else Mood.PERMIT  # `Without asking`
+    mood = mood_of(cues)
+    accounted = all(
+        word.text in HARMLESS or word.text in _OF_HEADINGS or index in cued(words) for index, word in enumerate(words)
+    )
+    if mood is Mood.PERMIT and ("?" in heading or any(word.text in _NOT_OF_IT for word in words)):
+        return Mood.ASK  # `What I can do`
+    if mood is Mood.PERMIT and not accounted:
+        asks = words[0].text not in ("what", "how")  # `Allowed on weekends`, but not `What my helper is allowed to do`
+        return Mood.ASK if asks else None
+    if mood is not None:
+        return mood
+    text = "" if any(word.text in _NOT_OF_IT for word in words) else heading.lower()
+    if re.search(r"\bask\b|\bapproval\b|\bcheck with me\b", text):
+        return Mood.ASK
+    if re.search(r"\bnever\b|\boff[- ]limits\b|\bforbidden\b|\bdon'?ts?\b|\bprohibited\b|\bno[- ]go\b", text):
+        return Mood.FORBID
+    if not accounted:
+        return None
+    return Mood.PERMIT if re.search(r"\ballowed\b|\bfine\b|\bokay\b|\bdo'?s\b|\bpermitted\b", text) else None

@@ -183,6 +183,65 @@ MUST_NOT: list[tuple[str, tuple[str, ...]]] = [
         "SELECT cron.schedule('x','* * * * *','DELETE FROM orders')", "SELECT * FROM ts_stat(concat('select v from pay','roll'))", "SELECT * FROM orders FOR UPDATE",
         "SELECT * FROM url('http://evil.example/')",
     )),
+    # An instruction under a line that says no asks, however that line is written.
+    *[(f"{line}\n\nRead files in Archive.\n\nPost in #staff.", ("read", "post")) for line in (
+        "Never:", "Ask me first:", "Needs my approval:", "Not allowed", "Needs approval", "Red lines", "Restricted", "Exceptions", "Don'ts", "Future", "Allowed if I agree",
+        "Forbidden", "May not",
+    )],
+    *[(f"{line}- read files in Archive\n- post in #staff", ("read", "post")) for line in (
+        "1. Never:\n", "1. Ask first:\n", "- Never:\n", "1. You may:\n- read files in Projects\n- post in #team\n\n2. You may not:\n",
+        "1. Allowed\n- read files in Projects\n- post in #team\n\n2. Not allowed\n", "\u26d4:\n", "## Allowed after asking\n\n", "## Fine after asking\n\n",
+        "## Allowed with permission\n\n", "## Allowed before\n\n", "## History\n\n", "## Draft\n\n", "## Change log\n\n", "## Todo\n\n",
+    )],
+    ("You must never:\n\nread files in Archive\n\npost in #staff", ("read", "post")), ("- Never\n  - read files in Archive", ("read",)),
+    ("- Ask me first\n  - read files in Archive\n  - post in #staff", ("read", "post")), ("1. Never\n   a. read files in Archive\n   b. post in #staff", ("read", "post")),
+    ("- Allowed\n  - read files in Projects\n- Not allowed\n  - read files in Archive\n  - post in #staff", ("read", "post")),
+    ("A. Allowed\nRead files in Projects.\nPost in #team.\n\nB. Forbidden\nRead files in Archive.\nPost in #staff.", ("read", "post")),
+    ("*Forbidden*\nRead files in Archive.\nPost in #staff.", ("read", "post")), ("~~It may read files in Archive.~~", ("read",)), ("// It may read files in Archive.", ("read",)),
+    # A group of people is not everybody.
+    *[(f"It may {said}.", ("mail",)) for said in (
+        "email my team", "email my family", "email colleagues", "email my clients", "email friends and family", "email customers", "only email my team",
+        "send emails to my own address", "send emails to company addresses", "send emails to other people in the company", "send emails to the usual people",
+        "email people at work",
+    )],
+    # What closes the rest closes it for all that was permitted.
+    (f"{MAIL}Stick to my contacts.", ("mail",)), (f"{MAIL}Keep to my contacts.", ("mail",)), (f"{CHAT}Stick to #team.", ("post",)), (f"{EVENTS}Stick to the Work calendar.", ("event",)),
+    (f"{FILES}Stick to Projects.", ("write",)), (f"{FILES}Nothing outside Projects.", ("write",)), (f"{BOTH}Stick to Projects.", ("write",)),
+    (f"{BOTH}Nothing outside Projects.", ("write",)), (f"{SELECT}Stick to the orders table.", ("query",)), (f"{SELECT}Only the orders table.", ("query",)),
+    *[(f"It may send email to anyone. mallory@x.example{no}", ("mail",)) for no in (": no", ": never", ": off limits", ": forbidden", " - no")],
+    ("It may fetch web pages. example.com: never", ("fetch",)),
+    *[(f"{CHAT}{said}", ("post",)) for said in (
+        "Never use #staff.", "Never add anything to #staff.", "Don't start conversations in #staff.", "Don't create messages in #staff.",
+        "I'd be angry if you posted in #staff.", "#staff must remain quiet.",
+    )],
+    (f"{MAIL}Never use email.", ("mail",)),
+    # What follows a permission at once and says nothing that we know makes it ask.
+    *[(f"{MAIL}{said}", ("mail",)) for said in (
+        "A human has to press send.", "Every email is checked by me.", "All mail goes through me.", "I press send.", "Anna has the last word.", "Mon-Fri.", "Weekdays.",
+        "Three a day.",
+    )],
+    *[(f"It may send email to anyone. {said}", ("mail",)) for said in (
+        "Anna checks each one.", "Anna sees them first.", "Two people have to agree.", "You write, I send.", "The sending is done by me.", "Outgoing mail needs checking.",
+        "Save as draft first.", "Business hours.", "9-5.", "Not after 8pm.", "Limit: 5 per day.", "Valid until May.", "I mean people in my contacts.", "Within my contacts.",
+    )],
+    *[(f"It may post in #staff. {said}", ("post",)) for said in (
+        "Anna must be informed first.", "Anna decides.", "My call.", "I make the final call.", "Anna okays each one.", "Give me a heads up first.", "With permission.",
+        "Twice a day at most.", "From May.", "One time.", "Sorry, I meant #team.", "I mean #team.", "Correction: #team.",
+    )],
+    ("It may post in #staff but Anna must agree.", ("post",)), ("It may post in #staff in May.", ("post",)),
+    ("It may read files in my home folder.\n\nArchive must remain secret.", ("read",)), (f"{FILES}I would be upset if you read Archive.", ("read",)),
+    (f"{BOTH}Archive must stay as it was.", ("write",)),
+    *[(f"{FILES}{said}", ("write",)) for said in ("I mean Projects.", "Stay in Projects.", "In Projects, that is.", "Just Projects.")],
+    (f"{EVENTS}Always use the Work calendar.", ("event",)), (f"{EVENTS}New events go in the Work calendar.", ("event",)),
+    (f"{EVENTS}It may only change its own events.", ("change event",)), (f"{EVENTS}Only touch events you created.", ("change event",)),
+    (f"{EVENTS}Keep all events.", ("delete event",)), (f"{EVENTS}All events must be kept.", ("delete event",)),
+    # Which of them, nobody can say.
+    ("It may read its own files in Archive.", ("read",)), ("It may edit README.md in Archive.", ("write",)), ("It may update the file todo.md in my Archive folder.", ("write",)),
+    ("It may read the file report.md in Archive.", ("read",)), ("It may see file names in Archive.", ("read",)), ("It may read some files in Archive.", ("read",)),
+    ("It may read table names in the database.", ("query", "sample")), ("It may post in some channels.", ("post", "post anywhere")),
+    ("It may post in a few channels.", ("post", "post anywhere")), ("It may post in our family channel.", ("post", "post anywhere")),
+    ("It may post in #team & read #staff.", ("post",)), ("It may post in #team, previously #staff.", ("post",)), ("It may post in #team and possibly #staff.", ("post",)),
+    (f"{SELECT}For payroll ask me.", ("query",)),
 ]  # fmt: skip
 
 

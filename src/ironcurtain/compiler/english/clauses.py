@@ -78,6 +78,8 @@ class Clause:
     only: bool = False
     only_act: bool = False
     """Nothing else is to be done there: `Archive may only be read`."""
+    sticks: bool = False
+    """Nothing at all is to be done elsewhere: `Stick to Projects`."""
     read_only: bool = False
     emphatic: bool = False
     said: tuple[str, ...] = ()
@@ -137,7 +139,10 @@ def clauses_of(
         for said in _clauses(piece, lead, [*before, *found]):
             clause = _in_the_same_place(said, found[-1]) if found else said
             if not any(p.references for p in clause.phrases):  # `Exports: read the files, write nothing`
-                clause = replace(clause, phrases=(*clause.phrases, *about))
+                acts = clause.acts or (
+                    (Act("touch", EVERY),) if about and clause.mood in (Mood.FORBID, Mood.ASK) else ()
+                )
+                clause = replace(clause, acts=acts, phrases=(*clause.phrases, *about))
             if done and all(act.verb == "touch" for act in clause.acts):  # `Writing: Projects yes, Invoices no`
                 clause = replace(clause, acts=done)
             found.append(clause)
@@ -228,6 +233,7 @@ def _clauses(piece: Piece, lead: Mood | None, before: Sequence[Clause]) -> Itera
             count=reading.count or asides.count,
             only=closes(piece) and not any(cue.name == "readonly" for cue in piece.cues),
             only_act=only_does(piece),
+            sticks=any(cue.name == "stick" for cue in piece.cues) and not verbs,
             read_only=any(cue.name == "readonly" for cue in piece.cues),
             emphatic=EMPHATIC.search(Line(piece.words).text) is not None,
             said=reading.said,

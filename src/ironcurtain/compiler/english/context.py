@@ -64,6 +64,7 @@ _INTRODUCES: Final = re.compile(
     re.IGNORECASE,
 )
 """A sentence that says that rules follow."""
+_FEW: Final = 5  # words that may be a title
 _SMALL: Final = ("the", "my", "our", "in", "on", "and", "for")
 _FIRST: Final = re.compile(
     r"(?:i|we|show|send|give|let)\b.*\b(?:see|text|draft|wording|version|copy|preview|it|me|us)\b.*\b(?:first|beforehand)\W*$",
@@ -72,6 +73,8 @@ _FIRST: Final = re.compile(
 """`I'd like to see the text first`: of what was permitted just before."""
 _REFERS: Final = re.compile(r"\w+ (?:that|this|it)\b", re.IGNORECASE)
 """`Make that #team only`."""
+_LOOKING_BACK: Final = lexicon("history draft log change todo bug secret example idea archive change_log")
+"""Headings over what was, or is not yet."""
 _ENDING: Final = lexicon("lock close cancel revoke archive stop leave skip")
 _IN_DOUBT: Final = re.compile(
     r"(?:when|if|whenever|where) (?:it is |you are |it |the \w+ is )?(?:in doubt|unsure|uncertain|not sure|unclear)"
@@ -94,6 +97,7 @@ class Reader:
         self._before: list[Clause] = []
         self._headings: tuple[str, ...] = ()
         self._topic: frozenset[str] = frozenset()
+        self._block = -1
         self._permitted: list[Draft] = []
         """What the last sentence that permitted something permits."""
         self._about: frozenset[str] = frozenset()
@@ -139,6 +143,7 @@ class Reader:
         asked = "?" in sentence.text and not cues_in(self._words(sentence.text.rpartition("?")[2]))
         named = [p for heading in sentence.headings for p in read(self._words(heading), []).phrases if p.references]
         confined = bool(server)
+        asked = asked or sentence.marked
         clauses = [_under(replace(each, negated=each.negated or asked, confined=confined), named) for each in clauses]
         self._before += clauses
         scope, found = server or self._scope(sentence), list[Understanding]()
@@ -146,13 +151,25 @@ class Reader:
             found.append(self._writer.understand(clause, scope, sentence.text, self._topic))
             self._topic = found[-1].servers or self._topic
             own = any(each.mood is Mood.PERMIT for each in clauses if each is not clause)
-            self._take_back(clause, found[-1], scope, sentence.text, own=own)
-        self._permitted = [d for each in found for d in each.drafts if d.then is Mood.PERMIT] or self._permitted
+            self._take_back(clause, found[-1], scope, sentence.text, own=own, block=sentence.block)
+        permitted = [d for each in found for d in each.drafts if d.then is Mood.PERMIT]
+        if not permitted and self._permitted and sentence.block == self._block and _says_nothing_known(found):
+            found.append(self._comment())
+        if permitted:
+            self._permitted, self._block = permitted, sentence.block
+        elif any(each.drafts for each in found):
+            self._block = -1  # something else was said in between
         self._led_on = self._led_on or self._leads_on(sentence, words, found)
         return found
 
+    def _comment(self) -> Understanding:
+        """INVARIANT: what follows a permission at once and says nothing that we know makes it ask: `Weekdays.`"""
+        comment = Understanding(Clause(Mood.ASK, (), ()), Mood.ASK, notes=["not understood, so what it follows asks"])
+        comment.drafts += [replace(d, then=Mood.ASK, rank=Rank.ASKED) for d in self._permitted]
+        return comment
+
     def _take_back(
-        self, clause: Clause, meaning: Understanding, scope: frozenset[str], sentence: str, *, own: bool
+        self, clause: Clause, meaning: Understanding, scope: frozenset[str], sentence: str, *, own: bool, block: int
     ) -> None:
         """INVARIANT: what falls on nothing falls on what was permitted before it: what it names, or else the last.
 
@@ -170,6 +187,8 @@ class Reader:
             if again and not clause.confined:
                 back = replace(clause, mood=Mood.ASK, acts=(Act("touch", EVERY),), phrases=again, unsettled=True)
                 meaning.drafts += self._writer.understand(back, scope, sentence, self._topic).drafts
+        if clause.unsettled and named and not own and block == self._block:  # `I mean #team`, `In Projects, that is`
+            meaning.drafts += [replace(d, then=Mood.ASK, rank=Rank.ASKED) for d in self._permitted]
         nothing = not meaning.drafts and clause.mood is not None and not own
         bare = nothing and all(act.verb == "touch" for act in clause.acts)
         limits = nothing and clause.count is not None and clause.mood is Mood.FORBID  # `Up to five posts`
@@ -184,19 +203,30 @@ class Reader:
         label = [w for w in words[: label_of(words)] if not w.is_mark and w.text not in _SMALL]
         if _POINTS_ON.search(sentence.text) or not all(self._is_of_things(word) for word in label):
             return True
-        return not any(each.drafts for each in found) and _LEADS_ON.search(sentence.text) is not None
+        if any(each.drafts for each in found):
+            return False
+        text = sentence.text.strip(" :*=[]")
+        if len(text.split()) <= _FEW and text[-1:] not in ".!?":  # `Red lines`, over what follows
+            return not self._is_neutral_heading(text) and not self._grants(text)
+        return _LEADS_ON.search(sentence.text) is not None
 
     def _is_neutral(self, sentence: Sentence, words: Sequence[Word]) -> bool:
         """Whether to be told to do something is to be permitted to: nothing around it may say otherwise.
 
         INVARIANT: whatever an instruction stands under or behind is known to say nothing of it.
         """
-        if sentence.marked or sentence.after or self._led_on:
+        if sentence.marked or self._led_on or (sentence.after and not self._grants(sentence.after)):
+            return False
+        if sentence.lead and not cues_in(self._words(sentence.lead)) and not self._is_neutral_heading(sentence.lead):
             return False
         label = [
             w for w in words[: label_of(words)] if not w.is_mark and w.text not in ("the", "my", "in", "on", "and")
         ]
         return all(self._is_of_things(word) for word in label) and all(map(self._is_neutral_heading, sentence.headings))
+
+    def _grants(self, text: str) -> bool:
+        """Whether a line says that what follows it is permitted, and no more than that."""
+        return mood_of_heading(text.strip(" :"), self._words(text.strip(" :"))) is Mood.PERMIT
 
     def _is_of_things(self, word: Word) -> bool:
         """Whether a word names something, and nobody."""
@@ -206,7 +236,7 @@ class Reader:
         acts = word.text in ACTS and ACTS[word.text][1] == "ing"
         return (
             acts
-            or (word.singular in THINGS and word.singular not in PEOPLE)
+            or (word.singular in THINGS and word.singular not in PEOPLE and word.singular not in _LOOKING_BACK)
             or bool(self._tools.servers_about([word.text]))
         )
 
@@ -267,6 +297,16 @@ def _takes_back(each: Understanding) -> bool:
         clause.mood in (Mood.FORBID, Mood.ASK) and not clause.unsettled and any(a.verb != "touch" for a in clause.acts)
     )
     return said or any(p.references for p in clause.phrases)
+
+
+def _says_nothing_known(found: Sequence[Understanding]) -> bool:
+    """Whether nothing came of a sentence, and not because no tool does what it forbids."""
+    vague = all(
+        each.clause.mood in (None, Mood.OBLIGE)
+        or (each.clause.mood is Mood.PERMIT and not any(p.references for p in each.clause.phrases))
+        for each in found
+    )
+    return vague and not any(each.drafts or each.limits for each in found)
 
 
 def _under(clause: Clause, named: Sequence[Phrase]) -> Clause:

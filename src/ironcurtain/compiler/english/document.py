@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MARKED: Final = re.compile(r"^\s*(?:>|\[.?\]|\||~~|[^\w\s\"'`(#@$*/.~-])|\||~~|->|\u2192|=")
+_MARKED: Final = re.compile(r"^\s*(?://|>|\[.?\]|\||~~|[^\w\s\"'`(#@$*/.~-])|\||~~|->|\u2192|=")
 LONGEST: Final = 100_000  # characters of a constitution
 _HEADING: Final = re.compile(r"^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 _BOLD_LINE: Final = re.compile(r"^\s*(?:\*\*|__)([^*_]+?):?(?:\*\*|__):?\s*$")
 _TITLE: Final = re.compile(r"^\s{0,3}(?:[A-Z][\w']*(?:\s+[\w'&/]+){0,3}|[a-z]\w*(?:\s+\w+)?):?\s*$")
 """A line of a few words and no end, over other lines."""
+_DECORATED: Final = r"[^\w\s]{0,3}\s*"
+_DECIDED_TITLE: Final = re.compile(
+    rf"^\s{{0,3}}{_DECORATED}(?:[0-9]{{1,2}}[.)]|[A-Za-z][.)])?\s*{_DECORATED}"
+    r"((?:not |never |always |only )?(?:allowed|forbidden|permitted|prohibited|off limits|ask(?: me)?(?: first)?|never"
+    r"|blocked|restricted|exceptions?|needs? (?:my )?(?:approval|okay|ok|permission)))"
+    rf"\s*{_DECORATED}$",
+    re.IGNORECASE,
+)
+"""`B. Forbidden`, `*Not allowed*`: whatever it is written with."""
 _TITLE_LEVEL: Final = 5
+_FEW: Final = 4  # words that are a title rather than a sentence
 _UNDERLINE: Final = re.compile(r"^\s{0,3}(?:=+|-{3,})\s*$")
 _ITEM: Final = re.compile(r"^(\s*)(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)]|[a-z][.)])\s+(.*)$")
 _LABEL: Final = re.compile(r"^(?:\*\*|__)(.{1,60}?)(?:\*\*|__)\s*[:.\u2013\u2014-]?\s*")
@@ -48,36 +58,49 @@ def sentences_of(text: str) -> list[Sentence]:
     """All sentences, in order. What is neither a heading nor a lead is in one of them."""
     found: list[Sentence] = []
     headings: list[tuple[int, str]] = []
-    paragraph = ""
+    paragraph = introduced = ""
     leads: list[tuple[int, str]] = []
     """What introduces the lists that are open, each with how far it is indented."""
-    for number, block in enumerate(_blocks(text)):
+    for number, block in enumerate(_with_parents(list(_blocks(text)))):
         if block.apart and not block.item and not block.level:  # a title over lines ends with them
             headings = [(level, name) for level, name in headings if level != _TITLE_LEVEL]
         if block.level:
             headings = [(level, name) for level, name in headings if level < block.level]
             headings.append((block.level, block.text))
-            leads, paragraph = [], ""
+            leads, paragraph, introduced = [], "", ""
             continue
         paragraph = paragraph if block.item else block.text
         names = tuple(name for _, name in headings)
         depth = block.indent if block.item else -1
-        leads = [(at, lead) for at, lead in leads if at < depth]
+        if not block.item and leads:
+            introduced = " ".join(lead for _, lead in leads)  # it holds until something else is said to follow
+        leads = [(at, lead) for at, lead in leads if at < depth or (at == depth and not block.text.endswith(":"))]
         lead = " ".join(lead for _, lead in leads)
         label = _LABEL.match(block.text)
         under = (*names, label.group(1).strip(" .:")) if label else names
         pieces = _split(block.text)
-        after = paragraph if block.item and not lead else ""
+        after = "" if lead else paragraph if block.item else introduced
         found += [
             Sentence(each, under, lead, number, after, block.marked or _MARKED.search(each) is not None)
             for each in pieces
             if not each.endswith(":")
         ]
+        if block.leads and not block.text.endswith(":"):
+            leads.append((depth, block.text))
         if pieces and pieces[-1].endswith(":"):
+            introduced = ""
             leads.append((depth, pieces[-1].rstrip(" :")))
             if not _is_followed(text, pieces[-1]):
                 found.append(Sentence(pieces[-1].rstrip(" :"), under, lead, number))
     return found
+
+
+def _with_parents(blocks: list[_Block]) -> list[_Block]:
+    following = [*blocks[1:], _Block("")][: len(blocks)]
+    return [
+        replace(one, leads=one.item and two.item and two.indent > one.indent and len(one.text.split()) <= _FEW)
+        for one, two in zip(blocks, following, strict=True)
+    ]
 
 
 def _is_followed(text: str, lead: str) -> bool:
@@ -95,6 +118,8 @@ class _Block:
     """There is an empty line before it."""
     indent: int = 0
     marked: bool = False
+    leads: bool = False
+    """It is a few words over items that stand further in: `- Never`."""
 
 
 def _blocks(text: str) -> Iterator[_Block]:
@@ -108,11 +133,12 @@ def _blocks(text: str) -> Iterator[_Block]:
         line = "" if _is_comment(raw.strip()) else raw.expandtabs(4)
         following = every[number + 1] if number + 1 < len(every) else ""
         over_a_list = item and bool(_ITEM.match(following)) and not line.startswith(" ")
-        if _TITLE.match(line) and following.strip() and (not lines or over_a_list):
+        decided = _DECIDED_TITLE.match(line)
+        if (_TITLE.match(line) or decided) and following.strip() and (not lines or over_a_list or decided):
             if lines:
                 yield _Block(" ".join(lines), 0, item, apart, indent, marked)
                 lines, item, marked = [], False, False
-            yield _Block(line.strip().rstrip(":"), _TITLE_LEVEL)
+            yield _Block(decided.group(1) if decided else line.strip().rstrip(":"), _TITLE_LEVEL)
             apart = False
             continue
         heading, bold, bullet = _HEADING.match(line), _BOLD_LINE.match(line), _ITEM.match(line)

@@ -316,7 +316,8 @@ def _speaks_of(tool: Surface, asked: _Asked) -> bool:
 
 def _does(tool: Surface, does: frozenset[str], asked: _Asked) -> bool:
     effects, words = asked.effects, asked.act.words
-    sending = "send" in effects and does <= {"send", "create"} and bool(tool.nouns & _MESSAGES)
+    sends = "send" in effects or (not asked.permits and "create" in effects)  # `never add anything to #staff`
+    sending = sends and does <= {"send", "create"} and bool(tool.nouns & _MESSAGES)
     sending = sending and "draft" not in tool.words
     if not effects:  # a verb that we do not know: only tools with that very word, or what it is said of
         if asked.terms and not asked.permits:

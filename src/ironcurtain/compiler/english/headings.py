@@ -29,6 +29,7 @@ TITLES: Final = re.compile(
 _OF_HEADINGS: Final = lexicon(
     "what things rules rule list do does dos allowed fine ok okay permitted without asking data"
 )
+_LIMITING: Final = lexicon("after with if when once unless before until only during sometimes maybe provided as")
 _NOT_OF_IT: Final = lexicon("i we she he they was were")
 
 
@@ -49,7 +50,9 @@ def mood_of_heading(heading: str, words: Sequence[Word]) -> Mood | None:
     accounted = all(
         word.text in HARMLESS or word.text in _OF_HEADINGS or index in cued(words) for index, word in enumerate(words)
     )
-    if mood is Mood.PERMIT and ("?" in heading or any(word.text in _NOT_OF_IT for word in words)):
+    plainly = {cue.name for cue in cues} <= {"permit", "unasked", "no_need"}
+    limited = any(word.text in _LIMITING for word in words) and not any(cue.name != "permit" for cue in cues)
+    if mood is Mood.PERMIT and (not plainly or limited or "?" in heading or any(w.text in _NOT_OF_IT for w in words)):
         return Mood.ASK  # `What I can do`
     if mood is Mood.PERMIT and not accounted:
         asks = words[0].text not in ("what", "how")  # `Allowed on weekends`, but not `What my helper is allowed to do`
@@ -61,6 +64,6 @@ def mood_of_heading(heading: str, words: Sequence[Word]) -> Mood | None:
         return Mood.ASK
     if re.search(r"\bnever\b|\boff[- ]limits\b|\bforbidden\b|\bdon'?ts?\b|\bprohibited\b|\bno[- ]go\b", text):
         return Mood.FORBID
-    if not accounted:
+    if not accounted or not re.search(r"\ballowed\b|\bfine\b|\bokay\b|\bdo'?s\b|\bpermitted\b", text):
         return None
-    return Mood.PERMIT if re.search(r"\ballowed\b|\bfine\b|\bokay\b|\bdo'?s\b|\bpermitted\b", text) else None
+    return Mood.ASK if any(word.text in _LIMITING for word in words) else Mood.PERMIT  # `Allowed after asking`

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 _HEDGES: Final = lexicon(
     """later nope tbd mine maybe depends perhaps someday soon tomorrow today tonight yesterday formerly anymore
     temporarily provisionally week weekend weekday month morning evening monday tuesday wednesday thursday friday
-    saturday sunday respectively complain fired nobody eventually sometimes occasionally unlike versus vs opposed"""
+    saturday sunday respectively previously
+    possibly probably complain fired nobody eventually sometimes occasionally unlike versus vs opposed"""
 )
 _NEGATIONS: Final = lexicon(
     """no not never nothing nobody none nowhere neither nor without hardly refuse refrain forbidden prohibited banned
@@ -39,7 +40,7 @@ _WE_ACT: Final = lexicon("it you agent assistant bot ai model program helper sof
 UNSETTLED: Final = lexicon(
     """approval permission consent approve approves confirm confirms authorise sign forbid forbids prohibit object deny
     denies denied back kidding beforehand revoked withdrawn expired withheld scrap forget cease quit skip ignore exempt
-    exception taboo nope nah mine reserved review reviewed rarely seldom dont mustnt cant wont"""
+    exception taboo nope nah agree agrees informed mine reserved review reviewed rarely seldom dont mustnt cant wont"""
 )
 
 
@@ -98,7 +99,8 @@ def mood_in(piece: Piece, reading: Reading, lead: Mood | None, before: Sequence[
     if any(cue.name == "same" for cue in piece.cues) and before:
         return before[-1].mood
     if piece.words and piece.words[0].text in ("i", "we") and not any(cue.start == 0 for cue in piece.cues):
-        named = any(w.reference for w in piece.words) or any(w.text in UNSETTLED for w in piece.words)
+        every = [*piece.words, *(word for _, words in piece.asides for word in words)]
+        named = any(w.reference or w.text in UNSETTLED for w in every)
         refers = bool(before) and any(word.text in ("that", "it", "them", "this", "those") for word in piece.words)
         denies = bool(before) and mood_of(piece.cues) in (Mood.ASK, Mood.FORBID)
         taken_back = refers or denies or _speaks_of_what_was_permitted(reading, before)
@@ -116,6 +118,9 @@ def mood_in(piece: Piece, reading: Reading, lead: Mood | None, before: Sequence[
         return Mood.PERMIT  # `Archive should only be read`
     if mood is Mood.OBLIGE and any(word.text in UNSETTLED for word in piece.words):
         return Mood.ASK  # `Anna has to approve them`
+    done = any(act.effects for acts, _ in reading.groups for act in acts)
+    if mood is Mood.OBLIGE and not done and any(word.reference for word in piece.words):
+        return Mood.ASK  # `Archive must remain secret`
     return mood
 
 

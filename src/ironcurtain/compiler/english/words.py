@@ -59,6 +59,7 @@ _FOLDERS: Final = frozenset({"folder", "folders", "directory", "directories"})
 BEFORE_PLACES: Final = frozenset({"in", "from", "to", "into", "inside", "under", "within", "outside", "of"})
 _BEFORE_VERBS: Final = frozenset({"to", "and", "or", "may", "can", "not", "never", "it"})
 _USUAL: Final = ("Documents", "Downloads", "Desktop", "Pictures", "Music", "Videos", "Movies", "Photos", "Public")
+_FILES: Final = re.compile(r"[\w-]+\.(?:md|py|sh|rs|pl|cc|ps|so|ts|js)", re.IGNORECASE)
 _DOMAINS: Final = re.compile(
     r"(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|edu|gov|mil|int|io|dev|app|ai|co|info|biz|me|tv|news|blog|shop"
     r"|cloud|example|test|local|internal|[a-z]{2})",
@@ -108,6 +109,7 @@ _REWORDED: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), instead)
     for pattern, instead in (
         (_NOT_OF_THESE, "else"),
+        (r" & ", " and "),
         (r"^should (?=\w+ (?:\w+ )?(?:be|have|need|want|go|get)\b)", "if "),
         (r"\b(folder|directory|calendar|channel|board|list|project|table|bucket|sheet) (?:called|named) ", r"\1 "),
         (r",?\s+(?:and |but )?nowhere else\b", " only"),
@@ -176,7 +178,8 @@ def _tokens(text: str) -> Iterator[Word]:
             case "number":
                 yield Word(written, written, number=float(written.replace(",", "")))
             case "dotted":
-                is_domain = _DOMAINS.fullmatch(written) is not None
+                named = _FILES.fullmatch(written) is not None  # `README.md`
+                is_domain = _DOMAINS.fullmatch(written) is not None and not named
                 value = written.lower() if is_domain else written
                 kind = "domain" if is_domain else "literal"
                 thing = "repository" if kind == "literal" and written.count("/") == 1 and "." not in written else ""

@@ -41,6 +41,17 @@ _IDLE: Final = lexicon(
 _WHERE: Final = (*lexicon("in into inside within on onto to at under from of with for through by via across per"), "")
 """What stands before a place that a permission is for."""
 _GENERIC: Final = lexicon("people person contact recipient address everyone anyone member list email mail group team")
+_SOME: Final = re.compile(
+    r"\b(?:some|a few|certain|its own|your own|our own|our family|the family)(?= \w)"
+    r"|\b[Ii]n (?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
+    r"|\bwhen (?:mentioned|asked|needed|told)\b"
+)
+"""Which of them, nobody can say."""
+_SOME_OF_THEM: Final = re.compile(
+    r"\b(?:my|our|own|company|work|usual|other|certain|some|same|right|relevant)\b.{0,30}\b(?:address(?:es)?|people|recipients?)\b"
+    r"|\b(?:people|recipients?|address(?:es)?) (?:at|in|from|within|of|i|we|who|that)\b|\bwithin (?:the|my|our) \w+",
+    re.IGNORECASE,
+)
 _TARGETS: Final = lexicon("in into to onto at on inside within")
 _PLACES: Final = lexicon("folder directory subfolder server workspace app")
 _FIELDS: Final = lexicon("status state priority label tag assignee assign")
@@ -131,8 +142,14 @@ class Writer:
     def _unbounded(clause: Clause, places: Sequence[Place]) -> Iterator[str]:
         """What a permission names and no condition would hold it to."""
         for phrase in clause.phrases:
-            if phrase.preposition in ("to", "with") and phrase.head in PEOPLE - EVERYBODY and not phrase.references:
+            sends = phrase.preposition in ("to", "with") or (not phrase.preposition and "send" in clause.effects)
+            if sends and phrase.head in PEOPLE - EVERYBODY and not phrase.references:
                 yield phrase.head
+            vague = "send" in clause.effects and not any(p.references for p in clause.phrases)
+            if vague and phrase.head in EVERYBODY and _SOME_OF_THEM.search(clause.text):
+                yield phrase.head  # `my own address`, `people at work`
+            if phrase.head == "name" and phrase.modifiers:
+                yield f"{phrase.modifiers[-1]} names"  # not what is in them
             if phrase.names_people and phrase.head and phrase.head not in _GENERIC:
                 yield phrase.head  # `my contacts' assistants`
             named = sum(len(other.references) for other in clause.phrases)
@@ -140,6 +157,8 @@ class Writer:
                 yield phrase.head  # `Archive tbd`
             if phrase.number not in (0, named) and not phrase.references and not phrase.is_people:
                 yield f"{phrase.number} {phrase.head}".strip()
+        if some := _SOME.search(clause.text):
+            yield some.group()
         if any(place.kind == "path" for place in places):
             yield from (place.text for place in places if place.kind == "value")
         yield from (place.text for place in places if place.kind == "host" and re.search(r"\w/\w", place.text))
@@ -170,7 +189,7 @@ class Writer:
 
     def _places(self, clause: Clause, grounding: Grounding) -> tuple[list[Place], list[str]]:
         """The names in a clause, and the words that we cannot check."""
-        sends = bool(clause.effects & {"send"}) and clause.effects != EVERY
+        sends = clause.sticks or (bool(clause.effects & {"send"}) and clause.effects != EVERY)
         named = places_of(clause.phrases, self._known, self._things, sends=sends)
         places = [self._sorted(p, clause) for p in named if not self._tools.servers_called([p.text.lower()])]
         sure = clause.mood is Mood.PERMIT or all(act.effects for act in clause.acts)
@@ -282,6 +301,7 @@ class Writer:
             found.mood = Mood.ASK
         then = found.mood or Mood.ASK
         vague = bool(doubts) and _only_permits(clause)  # what another sentence permits, this one does not take back
+        found.drafts += self._nowhere_else(clause, inside)
         drafts = list(granted_files(clause, inside, then, self._tools))
         if not drafts:
             drafts = [d for each in grounding.meant for d in granted(clause, each, inside, then, self._tools)]
@@ -297,11 +317,22 @@ class Writer:
         found.drafts += [*drafts, *counted, *excepted]
         if clause.only and inside and not _is_of_subject(clause):
             found.drafts += self._closed(clause, grounding, inside, Mood.FORBID)
-        if clause.only_act and inside:
-            found.drafts += self._nothing_else(clause, grounding, inside)
+        found.drafts += self._nothing_else(clause, grounding, inside)
+
+    def _nowhere_else(self, clause: Clause, places: Sequence[Place]) -> Iterator[Draft]:
+        """`Stick to Projects`, `Nothing outside Projects`: whatever was permitted, nothing is done elsewhere."""
+        if not clause.sticks or not places:
+            return
+        inner = replace(clause, mood=Mood.FORBID, acts=(Act("touch", EVERY),), only=False)
+        yield from self._closed(inner, ground(inner, self._tools, frozenset()), places, Mood.FORBID)
+        for tool in self._tools.all:  # a statement does not say in an argument which table it is about
+            if tool.statement and any(place.thing == "table" for place in places):
+                yield Draft(Mood.ASK, Rank.ASKED, (tool,))
 
     def _nothing_else(self, clause: Clause, grounding: Grounding, places: Sequence[Place]) -> Iterator[Draft]:
         """`Archive may only be read`: nothing else is done to it."""
+        if not clause.only_act or not places:
+            return iter(())
         particular = all(act.words for act in clause.acts)
         others = EVERY - READ - (frozenset() if particular else clause.effects)
         phrases = tuple(p for p in clause.phrases if p.references)
@@ -381,7 +412,8 @@ class Writer:
             self._forbid(found, grounding, places, then)
         found.drafts += restricting.folders(clause, then)
         found.drafts += restricting.secrets(clause, then)
-        if unknown and all(act.verb == "touch" for act in clause.acts):  # `For payroll ask me`, whatever that is
+        strange = any(p.head and not p.references and is_strange(p.head, self._tools.all) for p in clause.phrases)
+        if strange and all(act.verb == "touch" for act in clause.acts):  # `For payroll ask me`, whatever that is
             found.drafts = [replace(d, rank=min(d.rank, Rank.ASKED)) if d.then is Mood.ASK else d for d in found.drafts]
         found.drafts += self._kin(clause, grounding, places)
         found.drafts += self._fields(clause, grounding) if not places else ()

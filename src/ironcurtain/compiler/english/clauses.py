@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.text import lexicon
@@ -148,7 +149,17 @@ def clauses_of(
             found.append(clause)
     if about and not any(clause.mood for clause in found):  # `Archive: Anna's`
         found.append(Clause(Mood.ASK, (Act("touch", EVERY),), about, unsettled=True))
-    return _under_conditions(found)
+    return _under_conditions(_asked_only_there(found))
+
+
+def _asked_only_there(clauses: list[Clause]) -> list[Clause]:
+    """`Commands need my okay and have to be run in Reports`: they ask there, and elsewhere they are forbidden."""
+    found = list(clauses)
+    for index, (one, two) in enumerate(pairwise(clauses)):
+        bound = one.mood is Mood.ASK and two.mood is Mood.OBLIGE and two.only and one.acts == two.acts
+        if bound and not any(p.references for p in one.phrases):
+            found[index] = replace(one, phrases=(*one.phrases, *(p for p in two.phrases if p.references)))
+    return found
 
 
 def _under_conditions(clauses: list[Clause]) -> list[Clause]:
@@ -389,6 +400,8 @@ class _Asides:
                 found.count = inner.count  # `ask me if it wants more than 10 results`
             elif not said and mood is Mood.ASK and any(done for done, _ in inner.groups):
                 found.readings.append(inner)
+            elif mood is Mood.ASK and opening in ("if", "when", "whenever") and _only_names_things(inner):
+                found.phrases += inner.phrases  # `if an event has to be changed, ask me`
             elif inner.phrases and opening in EXCEPTING and not any(acts for acts, _ in inner.groups):
                 found.exceptions += inner.phrases
             elif (
@@ -403,6 +416,11 @@ class _Asides:
                 if opening in EXCEPTING or opening in _BEFORE:
                     found.withheld.append(inner)
         return found
+
+
+def _only_names_things(reading: Reading) -> bool:
+    plain = all(p.head in THINGS and not p.references and not p.preposition for p in reading.phrases)
+    return bool(reading.phrases) and plain and not any(acts for acts, _ in reading.groups)
 
 
 def _says_where(words: Sequence[Word]) -> bool:

@@ -215,7 +215,12 @@ class Reader:
 
         INVARIANT: whatever an instruction stands under or behind is known to say nothing of it.
         """
-        if sentence.marked or self._led_on or (sentence.after and not self._grants(sentence.after)):
+        after = sentence.after.strip(" :")
+        if (
+            sentence.marked
+            or self._led_on
+            or (after and not self._grants(after) and not self._is_neutral_heading(after))
+        ):
             return False
         if sentence.lead and not cues_in(self._words(sentence.lead)) and not self._is_neutral_heading(sentence.lead):
             return False
@@ -226,7 +231,7 @@ class Reader:
 
     def _grants(self, text: str) -> bool:
         """Whether a line says that what follows it is permitted, and no more than that."""
-        return mood_of_heading(text.strip(" :"), self._words(text.strip(" :"))) is Mood.PERMIT
+        return mood_of_heading(text, self._words(text)) is Mood.PERMIT
 
     def _is_of_things(self, word: Word) -> bool:
         """Whether a word names something, and nobody."""

@@ -74,7 +74,8 @@ def sentences_of(text: str) -> list[Sentence]:
         depth = block.indent if block.item else -1
         if not block.item and leads:
             introduced = " ".join(lead for _, lead in leads)  # it holds until something else is said to follow
-        leads = [(at, lead) for at, lead in leads if at < depth or (at == depth and not block.text.endswith(":"))]
+        beside = block.item and not block.text.endswith(":")  # `1. Never:` over `- read`
+        leads = [(at, lead) for at, lead in leads if at < depth or (beside and at == depth)]
         lead = " ".join(lead for _, lead in leads)
         label = _LABEL.match(block.text)
         under = (*names, label.group(1).strip(" .:")) if label else names

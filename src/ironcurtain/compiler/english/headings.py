@@ -22,6 +22,7 @@ TITLES: Final = re.compile(
     rf"(?:rules?|guidelines?|instructions?|notes?|constitution|policy)"
     rf"(?: for {WHO}(?: that works (?:on|with|for) .*)?)?"
     rf"|what (?:{WHO}|it|you) (?:may|can|is allowed to|are allowed to|is permitted to) (?:and (?:may|can) not )?do"
+    rf"|(?:(?:\w+ )?(?:assistant|agent|helper|bot),? )?(?:please )?read (?:this|these|the rules)(?: first)?"
     rf"|{WHO}|everywhere|general|everything|all tools|always",
     re.IGNORECASE,
 )

@@ -493,7 +493,11 @@ class Writer:
     def _forbid(self, found: Understanding, grounding: Grounding, places: Sequence[Place], then: Mood) -> None:
         clause = found.clause
         if clause.read_only:
-            acts = tuple(replace(act, effects=EVERY - READ, words=frozenset()) for act in clause.acts)
+            on_disk = all(r.kind == "directory" for p in clause.phrases for r in p.references)
+            changes = (
+                {"create", "update", "delete", "move"} if on_disk else EVERY - READ
+            )  # to send it is not to change it
+            acts = tuple(replace(act, effects=frozenset(changes), words=frozenset()) for act in clause.acts)
             clause = replace(clause, acts=acts)
             grounding = ground(clause, self._tools, frozenset())
         exceptions = self._exceptions(clause)

@@ -241,7 +241,9 @@ MUST_NOT: list[tuple[str, tuple[str, ...]]] = [
     ("It may read table names in the database.", ("query", "sample")), ("It may post in some channels.", ("post", "post anywhere")),
     ("It may post in a few channels.", ("post", "post anywhere")), ("It may post in our family channel.", ("post", "post anywhere")),
     ("It may post in #team & read #staff.", ("post",)), ("It may post in #team, previously #staff.", ("post",)), ("It may post in #team and possibly #staff.", ("post",)),
-    (f"{SELECT}For payroll ask me.", ("query",)),
+    (f"{SELECT}For payroll ask me.", ("query",)), (f"{SELECT}Anything in payroll needs my okay.", ("query",)),
+    (f"{MAIL}People I don't know need my okay.", ("mail",)), (f"{MAIL}Always keep a human in the loop.", ("mail",)), ("It may post in #staff. Get a yes from Anna.", ("post",)),
+    (f"{FILES}I prefer that you not read Archive.", ("read",)), (f"{CHAT}Posting in #staff has to wait.", ("post",)), (f"{FILES}It should stay in Projects.", ("write",)),
 ]  # fmt: skip
 
 

@@ -230,6 +230,9 @@ def _clauses(piece: Piece, lead: Mood | None, before: Sequence[Clause]) -> Itera
         unsettled = unsettled or (unclear and any(p.references for p in phrases))  # `Scrap Archive`
         if unsettled or stranger:  # it is not clear what is meant: whatever it speaks of asks
             named = [replace(p, outside=False, other=False) for p in (*phrases, *asides.exceptions) if p.references]
+            known = {r for p in named for r in p.references}
+            lost = [w.reference for w in piece.words if w.reference and w.reference not in known]
+            named += [Phrase("in", references=(reference,)) for reference in lost]
             acts, phrases, asides = (Act("touch", EVERY),), named, _Asides()
         if mood in (Mood.ASK, Mood.FORBID):
             acts = tuple(_of_what_it_holds(act, phrases) for act in acts)

@@ -190,9 +190,18 @@ class Reader:
         if clause.unsettled and named and not own and block == self._block:  # `I mean #team`, `In Projects, that is`
             meaning.drafts += [replace(d, then=Mood.ASK, rank=Rank.ASKED) for d in self._permitted]
         nothing = not meaning.drafts and clause.mood is not None and not own
-        bare = nothing and all(act.verb == "touch" for act in clause.acts)
+        bare = nothing and clause.mood is Mood.ASK and all(act.verb == "touch" for act in clause.acts)
+        unknown = bool(clause.acts) and not any(
+            act.effects for act in clause.acts
+        )  # `People I don't know need my okay`
+        bare = bare or (unknown and not own and block == self._block and (nothing or clause.mood is Mood.ASK))
         limits = nothing and clause.count is not None and clause.mood is Mood.FORBID  # `Up to five posts`
-        asks = clause.mood is Mood.ASK and not named and (bare or _FIRST.match(clause.text) is not None)
+        asks = (
+            clause.mood in (Mood.ASK, Mood.FORBID)
+            and not own
+            and not named
+            and (bare or _FIRST.match(clause.text) is not None)
+        )
         if asks or limits or (nothing and clause.mood is Mood.PERMIT and _REFERS.match(clause.text)):
             meaning.drafts += [replace(d, then=Mood.ASK, rank=Rank.ASKED) for d in self._permitted]
 

@@ -29,7 +29,8 @@ _MAILS: Final = re.compile(
     re.IGNORECASE,
 )
 _LOOP: Final = re.compile(
-    r"\b(?:repeat\w*|loop\w*|same (?:action|call|thing|step)\w* (?:again|over|repeatedly)|going a?round in circles"
+    r"\b(?:repeat\w*|loops|looping|(?:a|an|infinite|endless) loop"
+    r"|same (?:action|call|thing|step)\w* (?:again|over|repeatedly)|going a?round in circles"
     r"|stuck|over and over)\b",
     re.IGNORECASE,
 )

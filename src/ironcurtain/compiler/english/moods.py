@@ -119,7 +119,8 @@ def mood_in(piece: Piece, reading: Reading, lead: Mood | None, before: Sequence[
     if mood is Mood.OBLIGE and any(word.text in UNSETTLED for word in piece.words):
         return Mood.ASK  # `Anna has to approve them`
     done = any(act.effects for acts, _ in reading.groups for act in acts)
-    if mood is Mood.OBLIGE and not done and any(word.reference for word in piece.words):
+    unclear = not done or bool(reading.said)  # `Posting in #staff has to wait`
+    if mood is Mood.OBLIGE and unclear and any(word.reference for word in piece.words):
         return Mood.ASK  # `Archive must remain secret`
     return mood
 

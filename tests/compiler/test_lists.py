@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from ironcurtain.artifacts.item import Item
+from ironcurtain.cli import lists
 from ironcurtain.compiler.lists import Source, amended, fetch, refreshed, sources_of
 from ironcurtain.errors import ArtifactError, Refusal
+
+TALKATIVE: Final = """
+import json, sys
+for line in sys.stdin.buffer:
+    asked = json.loads(line)
+    if "id" in asked:
+        news = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+        answer = {"jsonrpc": "2.0", "id": asked["id"], "result": {"content": [{"type": "text", "text": "bob@x.example"}]}}
+        sys.stdout.buffer.write(json.dumps(news).encode() + b"\\n" + json.dumps(answer).encode() + b"\\n")
+        sys.stdout.buffer.flush()
+"""
+"""A gateway that has news, and says them and the answer in one breath."""
 
 
 def never(*_: Any) -> str:
@@ -98,3 +112,11 @@ def test_only_lists_with_a_source_are_asked() -> None:
 def test_a_source_that_is_none_is_refused(entry: dict[str, Any]) -> None:
     with pytest.raises(ArtifactError):
         sources_of(Item({"people": entry}, "lists"))
+
+
+def test_an_answer_that_comes_together_with_news_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gateway = tmp_path / "gateway.py"
+    gateway.write_text(TALKATIVE)
+    monkeypatch.setattr(lists, "program", lambda: [sys.executable, str(gateway)])
+    monkeypatch.setattr(lists, "_PATIENCE", 10.0)
+    assert lists._call("people", "all", {}) == "bob@x.example"

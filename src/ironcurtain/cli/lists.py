@@ -130,15 +130,19 @@ def _ask_source(source: Source) -> str:
 def _call(server: str, tool: str, arguments: Mapping[str, Any]) -> str:
     """Call a tool through our own gateway, so that it is decided and recorded like any other call."""
     command = [*program(), "gateway", "--agent", "lists"]
-    relay = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - ourselves
-    try:
-        hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "lists", "version": "1"}}
-        _ask(relay, 1, "initialize", hello)
-        _send(relay, {"jsonrpc": "2.0", "method": "notifications/initialized"})
-        answer = _ask(relay, 2, "tools/call", {"name": f"{server}__{tool}", "arguments": dict(arguments)})
-    finally:
-        relay.terminate()
-        relay.wait()
+    pipe, unbuffered = subprocess.PIPE, 0  # so that `select` sees all that is unread
+    with subprocess.Popen(command, unbuffered, stdin=pipe, stdout=pipe) as relay:  # noqa: S603 - ourselves
+        try:
+            hello = {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "lists", "version": "1"},
+            }
+            _ask(relay, 1, "initialize", hello)
+            _send(relay, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+            answer = _ask(relay, 2, "tools/call", {"name": f"{server}__{tool}", "arguments": dict(arguments)})
+        finally:
+            relay.terminate()
     result = answer.get("result", {})
     text = "\n".join(str(part.get("text", "")) for part in result.get("content", []))
     if "error" in answer or result.get("isError"):

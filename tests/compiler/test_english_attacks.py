@@ -244,6 +244,18 @@ MUST_NOT: list[tuple[str, tuple[str, ...]]] = [
     (f"{SELECT}For payroll ask me.", ("query",)), (f"{SELECT}Anything in payroll needs my okay.", ("query",)),
     (f"{MAIL}People I don't know need my okay.", ("mail",)), (f"{MAIL}Always keep a human in the loop.", ("mail",)), ("It may post in #staff. Get a yes from Anna.", ("post",)),
     (f"{FILES}I prefer that you not read Archive.", ("read",)), (f"{CHAT}Posting in #staff has to wait.", ("post",)), (f"{FILES}It should stay in Projects.", ("write",)),
+    # A limit that no rule can count makes it ask.
+    (f"{MAIL}To anyone. Maximum 5 emails.", ("mail",)), ("It may send email to anyone. Maximum 5 emails.", ("mail",)), ("It may send email to anyone. At most three.", ("mail",)),
+    ("It may post in #staff. Up to five posts.", ("post",)), ("It may send emails within the company.", ("mail",)), ("It may post in one channel.", ("post", "post anywhere")),
+    # Said otherwise in the same breath; or of what is there, and not of where something goes.
+    ("It may post in #staff, no wait, #team.", ("post",)), ("It may post in #team what was said in #staff.", ("post",)), ("It may post when mentioned in #staff.", ("post",)),
+    ("It may read files it made in Archive.", ("read",)), ("It may see what files are in Archive.", ("read",)),
+    ("It may post in all channels and in #staff just read.", ("post",)), (f"{CHAT}#staff: read", ("post",)),
+    # What must not be done there we do not know, so everything asks.
+    (f"{FILES}Pretend Archive does not exist.", ("read",)), (f"{FILES}no archive", ("read",)), (f"{EVENTS}Don't clear my calendar.", ("delete event",)),
+    (f"{EVENTS}Everything else is forbidden, deleting events included.", ("delete event",)), (f"{EVENTS}Everything else is forbidden, including deleting events.", ("delete event",)),
+    # Statements, and tools that want to be told which one.
+    (f"{SELECT}Use only the orders table.", ("query",)), ("It may list tables in the database.", ("sample",)), ("It may query the database for orders.", ("query", "sample")),
 ]  # fmt: skip
 
 

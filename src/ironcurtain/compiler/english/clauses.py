@@ -15,6 +15,7 @@ from ironcurtain.compiler.english.lexicon import (
     EVERY,
     FILES,
     HARMLESS,
+    HOLDS,
     NOUNS_OF_ACTS,
     PEOPLE,
     THINGS,
@@ -59,6 +60,11 @@ _PLACING: Final = lexicon("in into inside within on onto to at under from of is 
 _ITS: Final = re.compile(r"\b(?:its|their)\b", re.IGNORECASE)
 _JOINING: Final = STRONG | WEAK
 _EXPLAINS: Final = re.compile(r"(?:, )?(?:that|which|this) means\b|(?:, )?meaning\b")
+_CORRECTS: Final = re.compile(
+    r"\b(?:no wait|wait no|wait ,|i mean|i meant|sorry|correction|scratch that|make that|or rather|oops|strike that)\b"
+)
+"""`Post in #staff, no wait, #team`: whatever was said, it was not meant."""
+_EMPTYING: Final = lexicon("clear empty wipe purge clean_out clear_out")
 _LIGHT: Final = lexicon(
     """generate produce make do perform carry_out issue take have give start commit_to enter_into send create add use
     write run post get"""
@@ -149,7 +155,16 @@ def clauses_of(
             found.append(clause)
     if about and not any(clause.mood for clause in found):  # `Archive: Anna's`
         found.append(Clause(Mood.ASK, (Act("touch", EVERY),), about, unsettled=True))
+    if about and _is_done_only(words):
+        found = [replace(clause, only_act=clause.mood is Mood.PERMIT) for clause in found]  # `#staff: read`
+    if _CORRECTS.search(Line(words).text):
+        found = [replace(c, condition=(*c.condition, "a correction")) if c.mood is Mood.PERMIT else c for c in found]
     return _under_conditions(_asked_only_there(found))
+
+
+def _is_done_only(words: Sequence[Word]) -> bool:
+    """Whether there is nothing but what is done: `read and write`."""
+    return bool(words) and all(w.text in ACTS or w.is_mark or w.text in ("and", "or") for w in words)
 
 
 def _asked_only_there(clauses: list[Clause]) -> list[Clause]:
@@ -236,6 +251,7 @@ def _clauses(piece: Piece, lead: Mood | None, before: Sequence[Clause]) -> Itera
             acts, phrases, asides = (Act("touch", EVERY),), named, _Asides()
         if mood in (Mood.ASK, Mood.FORBID):
             acts = tuple(_of_what_it_holds(act, phrases) for act in acts)
+            phrases = _emptied(acts, phrases)
         if not acts and mood is not None and (phrases or asides.exceptions):
             acts = (Act("touch", frozenset({"read"}) if mood is Mood.PERMIT else EVERY),)
         clause = Clause(
@@ -300,6 +316,14 @@ def _of_what_it_holds(act: Act, phrases: Sequence[Phrase]) -> Act:
     if act.verb not in _CHANGING or not held or items:
         return act
     return replace(act, effects=act.effects | {"create", "update", "delete", "move"}, words=frozenset())
+
+
+def _emptied(acts: Sequence[Act], phrases: list[Phrase]) -> list[Phrase]:
+    """`Don't clear my calendar`: its events are what would go."""
+    if not any(act.verb in _EMPTYING for act in acts):
+        return phrases
+    held = {inner for p in phrases if not p.preposition for thing in p.things for inner in HOLDS.get(thing, ())}
+    return [*phrases, *(Phrase(head=inner) for inner in sorted(held))]
 
 
 def _completed(
@@ -432,7 +456,7 @@ def _says_where(words: Sequence[Word]) -> bool:
     INVARIANT: a name in a condition is permitted only if the condition says no more than that it is there.
     """
     named = next((i for i, word in enumerate(words) if word.reference), len(words))
-    before = [word for word in words[:named] if word.text not in HARMLESS and not word.is_mark]
+    before = [w for w in words[:named] if (w.text not in HARMLESS or w.text == "mentioned") and not w.is_mark]
     plain = all(w.singular in THINGS or w.text in PEOPLE or w.text in _STANDING or w.text in ANYTHING for w in before)
     placed = any(word.text in _PLACING for word in words[max(0, named - 3) : named])
     after = all(w.reference or w.text in HARMLESS or w.is_mark or w.text in _PLACING for w in words[named:])

@@ -40,6 +40,8 @@ _REFUSED: Final = re.compile(
     r"|actions? (?:that )?i would not (?:approve|want|agree)",
     re.IGNORECASE,
 )
+_INCLUDING: Final = re.compile(r"\b(?:including|also|especially)\b(.+)|,([^,]+)\bincluded\b", re.IGNORECASE)
+"""`Everything else is forbidden, deleting events included.`"""
 _KEPT: Final = (
     (_RECORDED, "every call is recorded before it happens, whatever the policy says"),
     (_REFUSED, "what no rule allows is refused"),
@@ -121,6 +123,8 @@ class Reader:
             bare = why or "repeats" in limits
             named = [each for each in others if _takes_back(each)]
             kept = named if bare else [each for each in others if each.clause.count is None or each in named]
+            if why and (more := _INCLUDING.search(sentence.text)):
+                kept += self._clauses(replace(sentence, text=more[1] or more[2], lead="Never"))
             return [plain, *kept]
         if _INTRODUCES.fullmatch(sentence.text):
             self._led_on = True  # of what, it is for the sentences after it to say

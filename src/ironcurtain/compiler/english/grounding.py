@@ -46,6 +46,7 @@ _PARTICULAR: Final = lexicon(
 )
 """Words in a tool's name that no general verb permits."""
 _UPLOADED: Final = lexicon("upload put attach import file document object media photo image asset attachment")
+_LISTING: Final = lexicon("list enumerate count")
 _FOR_GOOD: Final = lexicon("permanently irreversibly irrevocably forever")
 _MESSAGES: Final = lexicon("message email comment post reply note chat thread sms notification tweet")
 _EVERYWHERE: Final = lexicon(
@@ -94,6 +95,10 @@ class Tools:
     def servers(self) -> frozenset[str]:
         """Their servers."""
         return frozenset(tool.server for tool in self.all)
+
+    def hold(self, terms: frozenset[str]) -> bool:
+        """Whether any of them is about such things."""
+        return any(tool.holds(terms) for tool in self.all)
 
     def servers_called(self, words: Iterable[str]) -> frozenset[str]:
         """Servers that go by one of these names, and by no name of a sort of thing."""
@@ -293,6 +298,13 @@ def _meant(tool: Surface, asked: _Asked) -> Meant | None:
         return Meant(tool) if sends or (tool.attaches and not asked.permits) else None
     if asked.terms and not _speaks_of(tool, asked):
         return None
+    if (
+        asked.permits
+        and act.verb in _LISTING
+        and not asked.terms & FILES
+        and tool.required.intersection(tool.leaves_for(asked.terms))
+    ):
+        return None  # it is told which one, so it does not list them
     if asked.permits and asked.phrase.head in ("mail", "email") and act.words and "email" not in tool.nouns:
         return None  # `answer mail` says nothing of chats
     if tool.statement and (tool.sql or tool.effects <= {"execute", "read"}) and not act.words:

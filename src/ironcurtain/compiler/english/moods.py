@@ -34,6 +34,7 @@ _NEGATIONS: Final = lexicon(
     """no not never nothing nobody none nowhere neither nor without hardly refuse refrain forbidden prohibited banned
     barred stop avoid except denied rarely seldom far scarcely barely"""
 )
+_CALLS: Final = lexicon("message mail email call query search request mails post step")
 _LIMITING: Final = lexicon("starting subject wait up only just pending scratch hold make send draft show nah")
 _BESIDE_VERBS: Final = lexicon("also therefore always then only still now too generally and or but , so :")
 _WE_ACT: Final = lexicon("it you agent assistant bot ai model program helper software system claude tool one")
@@ -157,9 +158,16 @@ def _is_hedged(piece: Piece) -> bool:
     """`Archive later`, `read one file`: a yes that is none for ever and for all."""
     known = {i for cue in piece.cues for i in range(cue.start, cue.end)} | idle_in(piece.words)
     for index, (one, two) in enumerate(pairwise(piece.words)):
-        counted = index > 0 and piece.words[index - 1].text in ("any", "each", "every", "no", "in", "per", "than")
+        prior = piece.words[index - 1].text if index else ""
+        counted = prior in ("any", "each", "every", "no", "per", "than") or (prior == "in" and two.text in _CALLS)
         single = one.text == "one" and two.text in THINGS and not counted
-        told = one.text in ("what", "whatever") and two.text in ("you", "it", "i", "we", "they", "happens")
+        done = any(word.text in ACTS and not word.reference for word in piece.words[:index])
+        what = two.text in ("you", "it", "i", "we", "they", "happens") or (done and two.text not in ("is", "are"))
+        told = one.text in ("what", "whatever") and what
+        told = told and (index not in known or any(word.reference for word in piece.words[:index]))
+        told = told or (
+            done and one.text in ("just", "only") and ACTS.get(two.text, ("", ""))[1] == "base"
+        )  # `and in #staff just read`
         acts = two.text in ("does", "will") or (two.text in ACTS and ACTS[two.text][1] == "s")
         somebody = one is not piece.words[0] and not one.reference and one.written[:1].isupper() and acts
         ordinary = one.text in HARMLESS or one.text in THINGS or one.text in ACTS or one.written.isupper()

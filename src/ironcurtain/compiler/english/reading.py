@@ -277,7 +277,8 @@ class _Reader:
             if following in ACTS and ACTS[following][1] in ("s", "base") and behind in ANYTHING:
                 self._do(ACTS[following][0])
                 return index + 2
-            return self._aside(index) if following and word.text != "it" and self._run else None
+            own = word.text == "it" and not _is_done(following)  # `files it made`, but not `in #staff it may`
+            return self._aside(index) if following and not own and self._run else None
         ahead = [self._text(i) for i in range(index + 1, index + 5) if i not in self._cued]
         relative = not word.is_mark and word.text not in PREPOSITIONS and any(text in _POSSIBLY for text in ahead)
         if self._run and behind in ANYTHING and relative:
@@ -302,6 +303,7 @@ class _Reader:
         end = next((i for i in range(first, len(self._words)) if i in self._cued), len(self._words))
         inner = [w for w in self._words[start:end] if w.text not in ("(", ")")]
         acted = bool(inner) and inner[0].text in ACTS and ACTS[inner[0].text][1] == "ing"  # `using Archive`
+        acted = acted or (len(inner) > 1 and inner[0].text in _SUBJECTS and _is_done(inner[1].text))  # `it made`
         if (
             not acted
             and not any(p.references for p in self._phrases)
@@ -402,6 +404,11 @@ class _Reader:
         if phrase.references or phrase.head or phrase.other or phrase.pronoun or phrase.number:
             self._speak_of(phrase)
             self._carried, self._preposition, self._negated = self._preposition, "", False
+
+
+def _is_done(word: str) -> bool:
+    """`made`, `created`: what somebody did."""
+    return word.endswith("ed") or (word in ACTS and ACTS[word][1] == "ed")
 
 
 def _is_manner(word: Word) -> bool:

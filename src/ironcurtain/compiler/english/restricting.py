@@ -42,6 +42,7 @@ _LIMITS: Final = lexicon("count limit max_result max size num top")
 """What an argument for how many is called."""
 _TOP: Final = 2  # how deep a home is
 _IN_TIME: Final = lexicon("task session day hour minute week month run")
+_MAIL: Final = lexicon("email message mail")
 _SECRETS: Final = lexicon("password passphrase key credential secret token")
 _KEPT_IN: Final = (
     r"(?i)(.*/)?(\.ssh|\.gnupg|\.aws|\.kube|\.netrc|\.env[^/]*|id_[a-z0-9]+|[^/]*(passw|credential|secret|token)[^/]*"
@@ -261,12 +262,13 @@ def counted(clause: Clause, meant: Sequence[Meant], then: Mood) -> Iterator[Draf
     if count is None or count.per in _IN_TIME:
         return
     rank, more = Rank.FORBIDDEN_THERE if then is Mood.FORBID else Rank.ASKED, int(count.beyond) + 1
+    to_people = count.per in _MAIL or " to " in f" {clause.text.lower()} "  # `to more than 5 at once`, `5 per mail`
     for tool in (each.tool for each in meant):
         values: dict[str, dict[str, Any]] = {}
         if count.money:
             amounts = [leaf for leaf, roles in tool.roles.items() if "amount" in roles]
             values = {f"arg:{leaf}": {"minimum": count.beyond + 0.01} for leaf in amounts}
-        elif count.unit in PEOPLE or (count.unit in ("", "email", "message", "mail") and tool.of(Category.PARTY)):
+        elif count.unit in PEOPLE or (count.unit == "" and to_people and tool.of(Category.PARTY)):
             values = {f"role:{role}": {"minItems": more} for role in tool.of(Category.PARTY)}
             members = [leaf for leaf, words in tool.leaves.items() if words & PEOPLE and leaf in tool.texts]
             values = values or {f"arg:{leaf}": {"minItems": more} for leaf in members}
@@ -274,6 +276,8 @@ def counted(clause: Clause, meant: Sequence[Meant], then: Mood) -> Iterator[Draf
             values = {f"role:{role}": {"minItems": more} for role in tool.of(Category.PATH)}
         else:
             for leaf in tool.leaves_for(terms_of(count.unit) | _LIMITS):
+                if leaf in tool.texts and "[" not in leaf:
+                    continue  # there is only ever one
                 values[f"arg:{leaf}"] = {"minItems": more} if leaf in tool.texts else {"minimum": more}
         for key, predicate in sorted(values.items()):
             yield Draft(then, rank, (tool,), values={key: predicate})

@@ -281,7 +281,7 @@ def _meant(words: Sequence[Word], index: int, part: str, reference: Reference, *
         following = words[index + 1].text if index + 1 < len(words) else ""
         before = words[index - 1].text if index else ""
         said_of = following in ("is", "are", "stays", "remains", "must", "should", "") and before not in _BEFORE_VERBS
-        meant = before in ("the", "my", "our", "off") or word.written.isupper()
+        meant = before in ("the", "my", "our", "off", "no") or word.written.isupper()
         if word.written == f"{part}'s" or (alone and said_of and meant):
             return True  # `the archive is off limits`
         placed = index > 0 and words[index - 1].text in BEFORE_PLACES

@@ -22,7 +22,17 @@ from ironcurtain.compiler.english.grounding import (
     left_over,
     where,
 )
-from ironcurtain.compiler.english.lexicon import ANYTHING, EVERY, EVERYBODY, FILES, PEOPLE, READ, THINGS, Act
+from ironcurtain.compiler.english.lexicon import (
+    ANYTHING,
+    EVERY,
+    EVERYBODY,
+    FILES,
+    OWNERS,
+    PEOPLE,
+    READ,
+    THINGS,
+    Act,
+)
 from ironcurtain.compiler.english.places import Place, is_whole_server, places_of
 from ironcurtain.compiler.english.surface import terms_of
 from ironcurtain.model.roles import Category
@@ -53,6 +63,7 @@ _SOME_OF_THEM: Final = re.compile(
     re.IGNORECASE,
 )
 _TARGETS: Final = lexicon("in into to onto at on inside within")
+_ABOUT: Final = ("for", "about", "regarding", "concerning")
 _PLACES: Final = lexicon("folder directory subfolder server workspace app")
 _FIELDS: Final = lexicon("status state priority label tag assignee assign")
 _KIN: Final = {
@@ -138,8 +149,7 @@ class Writer:
             ]
         return found
 
-    @staticmethod
-    def _unbounded(clause: Clause, places: Sequence[Place]) -> Iterator[str]:
+    def _unbounded(self, clause: Clause, places: Sequence[Place]) -> Iterator[str]:
         """What a permission names and no condition would hold it to."""
         for phrase in clause.phrases:
             sends = phrase.preposition in ("to", "with") or (not phrase.preposition and "send" in clause.effects)
@@ -148,6 +158,11 @@ class Writer:
             vague = "send" in clause.effects and not any(p.references for p in clause.phrases)
             if vague and phrase.head in EVERYBODY and _SOME_OF_THEM.search(clause.text):
                 yield phrase.head  # `my own address`, `people at work`
+            if vague and phrase.preposition in ("within", "inside") and phrase.head in OWNERS:
+                yield phrase.head  # `within the company`
+            told = phrase.preposition in _ABOUT and not phrase.is_subject
+            if told and phrase.head in THINGS and not self._tools.hold(terms_of(phrase.head)):
+                yield phrase.head  # `query the database for orders`
             if phrase.head == "name" and phrase.modifiers:
                 yield f"{phrase.modifiers[-1]} names"  # not what is in them
             if phrase.names_people and phrase.head and phrase.head not in _GENERIC:
@@ -325,7 +340,11 @@ class Writer:
             return
         inner = replace(clause, mood=Mood.FORBID, acts=(Act("touch", EVERY),), only=False)
         yield from self._closed(inner, ground(inner, self._tools, frozenset()), places, Mood.FORBID)
-        for tool in self._tools.all:  # a statement does not say in an argument which table it is about
+        yield from self._of_tables(places)
+
+    def _of_tables(self, places: Sequence[Place]) -> Iterator[Draft]:
+        """A statement does not say in an argument which table it is about: it asks."""
+        for tool in self._tools.all:
             if tool.statement and any(place.thing == "table" for place in places):
                 yield Draft(Mood.ASK, Rank.ASKED, (tool,))
 
@@ -372,6 +391,7 @@ class Writer:
         """`Commands have to be run in Reports`: not elsewhere; but nobody said that they may be run."""
         if places and not any(place.outside for place in places):
             found.drafts += self._closed(found.clause, grounding, places, Mood.FORBID)
+            found.drafts += self._of_tables(places)
         if not found.drafts:
             found.notes.append("says how something is to be done, which no rule can see to")
 
@@ -419,6 +439,16 @@ class Writer:
         found.drafts += self._fields(clause, grounding) if not places else ()
         if not found.drafts and places and grounding.meant:  # it cannot be told where that is
             self._assess(found, grounding, [], [place.text for place in places], sentence)
+        if not found.drafts:
+            self._whatever_it_is(found, places, sentence)
+
+    def _whatever_it_is(self, found: Understanding, places: Sequence[Place], sentence: str) -> None:
+        """`Pretend Archive does not exist`: we do not know what must not be done there, so everything asks."""
+        clause = found.clause
+        if clause.acts and not clause.effects:
+            every = replace(clause, acts=(Act("touch", EVERY),))
+            meant = ground(every, self._tools, frozenset()).meant
+            found.drafts += restricting.there(every, meant, places, Mood.ASK, self._tools)
         if not found.drafts and _goes_out(clause):
             self._in_words(found, sentence)
         if not found.drafts:

@@ -155,7 +155,8 @@ def test_a_permission_allows_what_it_names_and_nothing_beside_it(text: str, tmp_
 @pytest.mark.parametrize("text", PROHIBITIONS)
 def test_a_prohibition_beats_a_permission_whichever_comes_first(text: str, tmp_path: Path) -> None:
     around = "It may read all files in my home folder."
-    for number, whole in enumerate((f"{around}\n\n{text}", f"{text}\n\n{around}")):
+    apart = "\n\n## Files\n\n" if text.startswith("##") else "\n\n"
+    for number, whole in enumerate((f"{around}\n\n{text}", f"{text}{apart}{around}")):
         policy = Policy(whole, tmp_path / str(number))
         assert policy.reads("~/Archive/a.md") == "deny", whole
         assert policy.reads("~/notes.md") == "allow", whole
@@ -163,7 +164,8 @@ def test_a_prohibition_beats_a_permission_whichever_comes_first(text: str, tmp_p
 
 @pytest.mark.parametrize("text", REQUESTS)
 def test_a_wish_to_be_asked_asks(text: str, tmp_path: Path) -> None:
-    policy = Policy(f"{text}\n\nIt may read files in Projects.", tmp_path)
+    apart = "\n\n## Files\n\n" if text.startswith("##") else "\n\n"
+    policy = Policy(f"{text}{apart}It may read files in Projects.", tmp_path)
     assert policy.reads("~/Archive/a.md") == "escalate"
     assert policy.reads("~/Projects/a.md") == "allow"
     assert policy.reads("~/other/a.md") == "deny"

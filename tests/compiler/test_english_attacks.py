@@ -46,6 +46,18 @@ CALLS: dict[str, Callable[[Policy], str]] = {
     "tax": lambda policy: policy.reads("~/tax/a"),
     "key": lambda policy: policy.reads("~/.ssh/id_rsa"),
     "sample": lambda policy: policy("db", "get_table_sample", table_name="payroll"),
+    "history": lambda policy: policy.history("C02"),
+    "mail many": lambda policy: policy.mails(*[f"m{i}@x.example" for i in range(30)]),
+    "events home": lambda policy: policy("calendar", "calendar_list_events", start_iso="2026-03-02T09:00:00", end_iso="2026-03-03T09:00:00", calendar_id="home-2"),
+    "profile": lambda policy: policy("slack", "slack_get_user_profile", user_id="U1"),
+    "script": lambda policy: policy.writes("~/run.sh"),
+    "diary": lambda policy: policy.reads("~/diary.md"),
+    "medical": lambda policy: policy.reads("~/medical/record.txt"),
+    "bank": lambda policy: policy.reads("~/bank/statement.csv"),
+    "tax return": lambda policy: policy.reads("~/tax-return-2024.pdf"),
+    "config": lambda policy: policy.reads("~/.config/app.yml"),
+    "photo": lambda policy: policy.reads("~/photo.jpg"),
+    "code": lambda policy: policy.reads("~/app/main.py"),
     **{query: asks(query) for query in (
         "UPDATE orders SET a = 1", "DROP TABLE orders", "ALTER TABLE orders DROP COLUMN a", "CREATE TABLE x AS SELECT * FROM payroll", "SELECT a FROM hr.payroll",
         "SELECT salary FROM staff", "SELECT a FROM customers", "SELECT cron.schedule('x','* * * * *','DELETE FROM orders')", "SELECT * FROM orders FOR UPDATE",
@@ -256,6 +268,178 @@ MUST_NOT: list[tuple[str, tuple[str, ...]]] = [
     (f"{EVENTS}Everything else is forbidden, deleting events included.", ("delete event",)), (f"{EVENTS}Everything else is forbidden, including deleting events.", ("delete event",)),
     # Statements, and tools that want to be told which one.
     (f"{SELECT}Use only the orders table.", ("query",)), ("It may list tables in the database.", ("sample",)), ("It may query the database for orders.", ("query", "sample")),
+    # With permission is not with a yes.
+    ("It may read files in Archive only with permission.", ("read",)),
+    ("With permission, it can post in #staff.", ("post",)),
+    ("Posting in #staff is fine with permission.", ("post",)),
+    ("It may post in #team and with permission in #staff.", ("post",)),
+    # Under a heading, or behind a line, that asks or forbids.
+    ("## Ask me first\n\n- It may read files in Archive.\n- It may post in #staff.\n", ("read", "post")),
+    ("Only with my approval:\n- it may read files in Archive\n- it may post in #staff\n", ("read", "post")),
+    ("## Needs approval\n\nIt may read files in Archive. It may post in #staff.\n", ("read", "post")),
+    ("**Not allowed**\n\nYou can read files in Archive. You can post in #staff.\n", ("read", "post")),
+    # Under a condition.
+    ("## Emergencies\n\nIt may read files in Archive. It may post in #staff.\n", ("read", "post")),
+    ("## While I'm on holiday\n\n- It may read files in Archive.\n- It may post in #staff.\n", ("read", "post")),
+    ("When Anna is away:\n- it may read files in Archive\n- it may post in #staff\n", ("read", "post")),
+    ("**If I ask**\n\nYou can read files in Archive. You can post in #staff.\n", ("read", "post")),
+    # Of somebody else, of old, for example.
+    ("## Rules for Bob's bot\n\n- It may read files in Archive.\n- It may post in #staff.\n", ("read", "post")),
+    ("## Old rules\n\nIt may read files in Archive. It may post in #staff.\n", ("read", "post")),
+    ("Bad examples:\n- it may read files in Archive\n- it may post in #staff\n", ("read", "post")),
+    ("## Draft\n\n- It may read files in Archive.\n- It may post in #staff.\n", ("read", "post")),
+    # A wish to be asked about everything comes after permissions that name a place.
+    (f"{FILES}It may read and post messages in all channels. Ask me before doing anything.", ("write",)),
+    (f"{FILES}It may read and post messages in all channels. Never do anything without asking.", ("write",)),
+    (f"{FILES}It may read and post messages in all channels. Every action needs my approval.", ("write",)),
+    ("It may post in #staff. It may read files in Projects. I have to approve everything.", ("post",)),
+    # Of both, of all of it.
+    ("It may post in #staff. It may read files in Projects. Both need my okay.", ("post",)),
+    ("It may post in #staff. It may read files in Projects. All of this needs my okay.", ("post",)),
+    ("It may post in #staff. It may read files in Projects. They all need my okay.", ("post",)),
+    ("It may post in #staff. It may read files in Projects. The former needs my okay.", ("post",)),
+    # What is said first of all that follows.
+    ("Everything below needs my approval. It may read files in Archive. It may post in #staff.", ("read", "post")),
+    ("The following only applies on weekdays.\n\nIt may read files in Archive. It may post in #staff.", ("read", "post")),
+    ("These rules are not in force yet. It may read files in Archive. It may post in #staff.", ("read", "post")),
+    ("You need my okay for these:\n- It may read files in Archive.\n- It may post in #staff.\n", ("read", "post")),
+    # A label holds to the end of its paragraph.
+    ("While I'm away: It may read files in Archive. It may post in #staff.", ("post",)),
+    ("After my approval: It may read files in Archive. It may post in #staff.", ("post",)),
+    ("Example: It may read files in Archive. It may post in #staff.", ("post",)),
+    # What takes all of it back.
+    ("It may post in #staff. It may read files in Projects. The above is not yet in force.", ("post",)),
+    ("It may post in #staff. It may read files in Projects. Ignore the above.", ("post",)),
+    ("- It may post in #staff.\n- It may read files in Projects.\n\nThis is just a draft, don't start yet.", ("post",)),
+    # Somebody else does that.
+    ("It may post in #staff. It may read files in Projects. Anna approves all posts.", ("post",)),
+    ("It may post in #staff. It may read files in Projects. Posting is reserved for humans.", ("post",)),
+    ("It may post in #staff. It may read files in Projects. Only humans post.", ("post",)),
+    ("It may post in #staff. It may read files in Projects. I want to read every post before it goes out.", ("post",)),
+    # In words that we do not know, in a paragraph of its own.
+    ("- It may post in #staff.\n- A human has to press send.", ("post",)),
+    ("It may post in #staff.\n\nOutgoing messages wait for my release.", ("post",)),
+    ("- It may post in #staff.\n- You prepare, I publish.", ("post",)),
+    # To reach somebody is to write to them, by whatever tool.
+    (f"{MAIL}Never reach out to mallory@x.example.", ("mail",)),
+    (f"{MAIL}Never get in touch with mallory@x.example.", ("mail",)),
+    (f"{MAIL}Never message mallory@x.example.", ("mail",)),
+    (f"{CHAT}It may send email to anyone. Ask before contacting anyone.", ("mail",)),
+    (f"{CHAT}It may send email to anyone. All outgoing messages need my okay.", ("mail",)),
+    (f"{CHAT}It may send email to anyone. Ask before messaging people.", ("mail",)),
+    # To send anything is also to post it.
+    (f"{CHAT}It may send email to anyone. Never send anything.", ("post",)),
+    (f"{CHAT}It may send email to anyone. Never send anything without asking.", ("post",)),
+    (f"{CHAT}It may send email to anyone. Sending anything needs my okay.", ("post",)),
+    # Read-only.
+    (f"{FILES}It may read and post messages in all channels. It may only read.", ("write",)),
+    # Changes.
+    (f"{FILES}Modifications need approval.", ("write",)),
+    (f"{FILES}It may read and post messages in all channels. No changes without asking.", ("write",)),
+    # Documents by what they are.
+    ("It may read all files in my home folder. Never open my diary.", ("diary",)),
+    ("It may read all files in my home folder. Medical records are off limits.", ("medical",)),
+    ("It may read all files in my home folder. Bank statements are private.", ("bank",)),
+    ("It may read all files in my home folder. Tax returns are off limits.", ("tax return",)),
+    # Kinds of files.
+    ("It may read all files in my home folder. Configuration files need my okay.", ("config",)),
+    ("It may read all files in my home folder. Pictures need my okay.", ("photo",)),
+    ("It may read all files in my home folder. Code needs my okay.", ("code",)),
+    # A calendar by its name, in lower case.
+    ("It may add events to my work calendar.", ("event",)),
+    ("It may read my work calendar.", ("events home",)),
+    ("It may look at work events.", ("events home",)),
+    ("It may read my calendars - Work only.", ("events home",)),
+    # Not all of them.
+    ("It may read most files in Archive.", ("read",)),
+    ("It may post in most channels.", ("post", "post anywhere")),
+    ("It may delete several events.", ("delete event",)),
+    ("It may read parts of the database.", ("query",)),
+    ("It may delete recent events.", ("delete event",)),
+    ("It may read the latest files in Archive.", ("read",)),
+    # Which of them, nobody says.
+    ("It may send email to designated recipients.", ("mail",)),
+    ("It may post important messages in #staff.", ("post",)),
+    ("It may post in designated channels.", ("post", "post anywhere")),
+    ("It may visit these websites.", ("fetch",)),
+    ("It may send such emails.", ("mail",)),
+    # Whose it is.
+    ("It may delete his events.", ("delete event",)),
+    ("It may edit her files in Archive.", ("write",)),
+    ("It may delete their events.", ("delete event",)),
+    ("It may send email to anyone at work.", ("mail",)),
+    # One is not many.
+    ("It may send email to one recipient.", ("mail many",)),
+    ("It may send email to a single person.", ("mail many",)),
+    ("It may send email to anyone, one at a time.", ("mail many",)),
+    ("It may read files in the Public subfolder of Archive.", ("read",)),
+    ("It may read files in Archive, subfolder Public.", ("read",)),
+    # For reference is not for writing.
+    ("It may use Archive for reference.", ("write",)),
+    ("It may use files in Archive for reference.", ("write",)),
+    ("It may use Archive as reference.", ("write",)),
+    ("It may list emails.", ("open mail",)),
+    ("It may read email subjects.", ("open mail",)),
+    ("It may see how many messages are in #staff.", ("history",)),
+    ("It may read direct messages.", ("history",)),
+    ("It may read public channels.", ("history",)),
+    ("It may look at my profile.", ("profile",)),
+    # Now and then is not always.
+    ("It may post in #staff now and then.", ("post",)),
+    ("It may post in #staff in most cases.", ("post",)),
+    ("It may read files in Archive the first time.", ("read",)),
+    ("## Fine most of the time\n\n- read files in Archive\n- post in #staff", ("read", "post")),
+    ("It may read files in Archive in such cases.", ("read",)),
+    ("It may only then post in #staff.", ("post",)),
+    ("It may read files in Archive where allowed.", ("read",)),
+    ("It may read files in Archive for this purpose.", ("read",)),
+    ("Posting in #staff is partly allowed.", ("post",)),
+    ("Posting in #staff is mostly fine.", ("post",)),
+    ("It may technically post in #staff.", ("post",)),
+    ("Posting in #staff is sort of ok.", ("post",)),
+    # Kinds of sites.
+    ("It may fetch web pages. Unknown sites need my okay.", ("fetch",)),
+    ("It may fetch web pages. No shady sites.", ("fetch",)),
+    # What is kept anyway, and more in the same sentence.
+    ("It may post in #staff. All actions are logged, but get my okay first.", ("post",)),
+    ("It may post in #staff. Every request is recorded and then approved by Anna.", ("post",)),
+    (f"{EVENTS}Everything else is forbidden, in particular deleting events.", ("delete event",)),
+    (f"{CHAT}Everything else is off limits, e.g. posting in #staff.", ("post",)),
+    # A correction in the next paragraph.
+    ("It may post in #staff.\n\nCorrection: #team.", ("post",)),
+    ("It may post in #staff.\n\nUPDATE: no longer.", ("post",)),
+    ("It may post in #staff.\n\nEdit: #team, not #staff.", ("post",)),
+    # Crosses and empty boxes.
+    ("- Read files in Archive \u274c\n- Post in #staff \u274c", ("read", "post")),
+    ("It may post in #staff \U0001f6ab", ("post",)),
+    ("- Read files in Archive \u2610\n- Post in #staff \u2610", ("read", "post")),
+    # Another bot.
+    ("The other bot may post in #staff.", ("post",)),
+    ("Another agent may post in #staff.", ("post",)),
+    ("## What people can do\n\n- read files in Archive\n- post in #staff", ("read", "post")),
+    ("My tasks\n- read files in Archive\n- post in #staff", ("read", "post")),
+    ("## Chores\n- Read files in Archive.\n- Post in #staff.", ("read", "post")),
+    ("My reminders:\n- read files in Archive\n- post in #staff", ("read", "post")),
+    # What the owner does.
+    ("I am happy to post in #staff.", ("post",)),
+    ("I am happy to read files in Archive.", ("read",)),
+    ("I let people post in #staff.", ("post",)),
+    # What might be, was, or is put off.
+    ("It may want to post in #staff.", ("post",)),
+    ("It may need to:\n\n- read files in Archive\n- post in #staff", ("read", "post")),
+    ("Posting in #staff had been allowed.", ("post",)),
+    ("I'd like you to wait with posting in #staff.", ("post",)),
+    ("It may read files in Projects, with Archive off the table.", ("read",)),
+    ("It may read files in Projects, Archive is another matter.", ("read",)),
+    ("It may read copies of Archive in Projects.", ("read",)),
+    ("Post in #team freely, in #staff carefully.", ("post",)),
+    ("Ask. Then you may post in #staff.", ("post",)),
+    # See the conditions.
+    ("It may post in #staff regardless of who asks, after Anna's okay.", ("post",)),
+    ("It may post in #staff (see restrictions below).", ("post",)),
+    ("It may post in #staff, see conditions below.", ("post",)),
+    ("It may post in #staff to my liking.", ("post",)),
+    (f"{FILES}Never write scripts.", ("script",)),
 ]  # fmt: skip
 
 

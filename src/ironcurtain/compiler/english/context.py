@@ -7,11 +7,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.text import lexicon
+from ironcurtain.compiler.english.afterwards import fall_back
 from ironcurtain.compiler.english.clauses import Clause, clauses_of
 from ironcurtain.compiler.english.cues import Mood, cues_in, mood_of
 from ironcurtain.compiler.english.drafts import Draft, Rank, Understanding
-from ironcurtain.compiler.english.headings import TITLES, WHO, cued, mood_of_heading
-from ironcurtain.compiler.english.lexicon import ACTS, EVERY, HARMLESS, PEOPLE, THINGS, Act
+from ironcurtain.compiler.english.headings import ASKING, LIMITED, TITLES, WHO, cued, mood_of_heading
+from ironcurtain.compiler.english.lexicon import (
+    ACTS,
+    EVERY,
+    HARMLESS,
+    PEOPLE,
+    THINGS,
+    Act,
+)
 from ironcurtain.compiler.english.limits import limit_of
 from ironcurtain.compiler.english.naming import named_things
 from ironcurtain.compiler.english.reading import Phrase, read
@@ -40,7 +48,12 @@ _REFUSED: Final = re.compile(
     r"|actions? (?:that )?i would not (?:approve|want|agree)",
     re.IGNORECASE,
 )
-_INCLUDING: Final = re.compile(r"\b(?:including|also|especially)\b(.+)|,([^,]+)\bincluded\b", re.IGNORECASE)
+_CROSSED: Final = re.compile("[\u274c\U0001f6ab\u26d4\u2716\u2717\u2718\u2610\u2612\U0001f6d1\U0001f44e]")
+"""A cross, a stop sign, an empty box: of what stands beside it, no or not yet."""
+_INCLUDING: Final = re.compile(
+    r"(?:\b(?:including|also|especially|in particular|namely|such as|above all)|e\.g\.)(.+)|,([^,]+)\bincluded\b",
+    re.IGNORECASE,
+)
 """`Everything else is forbidden, deleting events included.`"""
 _KEPT: Final = (
     (_RECORDED, "every call is recorded before it happens, whatever the policy says"),
@@ -57,6 +70,11 @@ _LEADS_ON: Final = re.compile(
 )
 """Words of a sentence that may speak of what comes after it."""
 _POINTS_ON: Final = re.compile(r"\b(?:following|below|list|examples?)\b", re.IGNORECASE)
+_POINTS_AHEAD: Final = re.compile(
+    r"\b(?:following|below|these (?:rules|permissions)|this (?:document|text|page)"
+    r"|(?:for|of|with) (?:these|this|the list))\b",
+    re.IGNORECASE,
+)
 _INTRODUCES: Final = re.compile(
     r"(?:\W*(?:hi|hello|hey|dear|welcome|ok|okay|so)\b[^,.!:]{0,30}[,.!:])?\s*"
     r"(?:this|these|here|below|the following)(?: rules?| guidelines?| notes?)?(?: is| are|['\u2019]s) "
@@ -75,7 +93,10 @@ _FIRST: Final = re.compile(
 """`I'd like to see the text first`: of what was permitted just before."""
 _REFERS: Final = re.compile(r"\w+ (?:that|this|it)\b", re.IGNORECASE)
 """`Make that #team only`."""
-_LOOKING_BACK: Final = lexicon("history draft log change todo bug secret example idea archive change_log")
+_LOOKING_BACK: Final = lexicon(
+    """history draft log change todo bug secret example idea archive change_log task chore reminder discussion user
+    agenda minute"""
+)
 """Headings over what was, or is not yet."""
 _ENDING: Final = lexicon("lock close cancel revoke archive stop leave skip")
 _IN_DOUBT: Final = re.compile(
@@ -100,10 +121,16 @@ class Reader:
         self._headings: tuple[str, ...] = ()
         self._topic: frozenset[str] = frozenset()
         self._block = -1
+        self._ever_permitted: list[Draft] = []
+        """What all sentences so far permit."""
         self._permitted: list[Draft] = []
         """What the last sentence that permitted something permits."""
         self._about: frozenset[str] = frozenset()
         """The sorts of things that the headings speak of."""
+        self._led_in_doubt = False
+        """Something was said that takes back what comes after it."""
+        self._limited = -1
+        """The block of sentences that began with a condition."""
         self._led_on = False
         """Something was said that may speak of what comes after it."""
 
@@ -112,6 +139,7 @@ class Reader:
         if sentence.headings != self._headings:
             self._headings, self._topic, self._before = sentence.headings, frozenset(), []
             self._led_on, self._about, self._permitted = False, frozenset(), []
+            self._led_in_doubt = False
             spoken = [word.singular for heading in sentence.headings for word in self._words(heading)]
             self._about = frozenset(thing for word in spoken for thing in THINGS.get(word, ()))
             self._before = [Clause(None, (), (Phrase(head=word),)) for word in spoken if word in THINGS][-1:]
@@ -123,6 +151,8 @@ class Reader:
             bare = why or "repeats" in limits
             named = [each for each in others if _takes_back(each)]
             kept = named if bare else [each for each in others if each.clause.count is None or each in named]
+            if why and self._permitted and ASKING.search(sentence.text):
+                kept.append(self._comment())  # `Everything is logged, but get my okay first`
             if why and (more := _INCLUDING.search(sentence.text)):
                 kept += self._clauses(replace(sentence, text=more[1] or more[2], lead="Never"))
             return [plain, *kept]
@@ -147,8 +177,12 @@ class Reader:
         asked = "?" in sentence.text and not cues_in(self._words(sentence.text.rpartition("?")[2]))
         named = [p for heading in sentence.headings for p in read(self._words(heading), []).phrases if p.references]
         confined = bool(server)
-        asked = asked or sentence.marked
+        asked = asked or sentence.marked or _CROSSED.search(sentence.text) is not None
         clauses = [_under(replace(each, negated=each.negated or asked, confined=confined), named) for each in clauses]
+        if label_of(words) and LIMITED.search(sentence.text.partition(":")[0]):
+            self._limited = sentence.block  # `While I'm away: it may ... It may ...`
+        if not self._stands_freely(sentence):
+            clauses = [_in_doubt(each) for each in clauses]
         self._before += clauses
         scope, found = server or self._scope(sentence), list[Understanding]()
         for clause in clauses:
@@ -157,6 +191,9 @@ class Reader:
             own = any(each.mood is Mood.PERMIT for each in clauses if each is not clause)
             self._take_back(clause, found[-1], scope, sentence.text, own=own, block=sentence.block)
         permitted = [d for each in found for d in each.drafts if d.then is Mood.PERMIT]
+        if not permitted:
+            fall_back(found, sentence.text, self._ever_permitted, self._words)
+        self._ever_permitted += permitted
         if not permitted and self._permitted and sentence.block == self._block and _says_nothing_known(found):
             found.append(self._comment())
         if permitted:
@@ -164,6 +201,9 @@ class Reader:
         elif any(each.drafts for each in found):
             self._block = -1  # something else was said in between
         self._led_on = self._led_on or self._leads_on(sentence, words, found)
+        pointing = not permitted and _POINTS_AHEAD.search(sentence.text)
+        restricted = any(each.clause.mood in (Mood.ASK, Mood.FORBID) for each in found)
+        self._led_in_doubt |= bool(pointing) and (restricted or LIMITED.search(sentence.text) is not None)
         return found
 
     def _comment(self) -> Understanding:
@@ -242,6 +282,17 @@ class Reader:
         ]
         return all(self._is_of_things(word) for word in label) and all(map(self._is_neutral_heading, sentence.headings))
 
+    def _stands_freely(self, sentence: Sentence) -> bool:
+        """INVARIANT: a permission does not hold under a heading, or behind words, that ask, forbid or limit."""
+        over = [text for text in (*sentence.headings, sentence.lead, sentence.after.strip(" :")) if text]
+        return sentence.block != self._limited and not self._led_in_doubt and not any(map(self._limits, over))
+
+    def _limits(self, text: str) -> bool:
+        """Whether a heading says no, ask, perhaps or not always; or that it is about somebody else."""
+        cues = {cue.name for cue in cues_in(self._words(text))}
+        asks = bool(cues & {"ask", "forbid", "unapproved"}) or ASKING.search(text) is not None
+        return (asks and not cues & {"permit", "no_need", "unasked"}) or LIMITED.search(text) is not None
+
     def _grants(self, text: str) -> bool:
         """Whether a line says that what follows it is permitted, and no more than that."""
         return mood_of_heading(text, self._words(text)) is Mood.PERMIT
@@ -306,6 +357,13 @@ class Reader:
             if scope := self._tools.servers_about([word.text for word in self._words(heading)]):
                 return scope
         return frozenset()
+
+
+def _in_doubt(clause: Clause) -> Clause:
+    """A permission of which something that it stands under may be the condition."""
+    return (
+        replace(clause, condition=(*clause.condition, "what it stands under")) if clause.mood is Mood.PERMIT else clause
+    )
 
 
 def _takes_back(each: Understanding) -> bool:

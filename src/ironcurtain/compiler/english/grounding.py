@@ -46,6 +46,7 @@ _PARTICULAR: Final = lexicon(
 )
 """Words in a tool's name that no general verb permits."""
 _UPLOADED: Final = lexicon("upload put attach import file document object media photo image asset attachment")
+_LISTED: Final = lexicon("list search find all count")
 _LISTING: Final = lexicon("list enumerate count")
 _FOR_GOOD: Final = lexicon("permanently irreversibly irrevocably forever")
 _MESSAGES: Final = lexicon("message email comment post reply note chat thread sms notification tweet")
@@ -305,6 +306,9 @@ def _meant(tool: Surface, asked: _Asked) -> Meant | None:
         and tool.required.intersection(tool.leaves_for(asked.terms))
     ):
         return None  # it is told which one, so it does not list them
+    told = any(leaf.lower().endswith("id") for leaf in tool.required) and not tool.words & _LISTED
+    if asked.permits and act.verb in _LISTING and asked.terms and told and asked.terms & tool.nouns:
+        return None
     if asked.permits and asked.phrase.head in ("mail", "email") and act.words and "email" not in tool.nouns:
         return None  # `answer mail` says nothing of chats
     if tool.statement and (tool.sql or tool.effects <= {"execute", "read"}) and not act.words:

@@ -31,7 +31,18 @@ _OF_HEADINGS: Final = lexicon(
     "what things rules rule list do does dos allowed fine ok okay permitted without asking data"
 )
 _LIMITING: Final = lexicon("after with if when once unless before until only during sometimes maybe provided as")
-_NOT_OF_IT: Final = lexicon("i we she he they was were")
+_NOT_OF_IT: Final = lexicon(
+    "i we she he they was were people users everyone humans others colleagues customers members"
+)
+ASKING: Final = re.compile(r"\b(?:ask|approval|approved|check with me|okay first|my okay)\b", re.IGNORECASE)
+LIMITED: Final = re.compile(
+    r"(?i:\b(?:if|when|while|during|after (?:my (?:ok|okay|yes|approval)|i|asking|approval|hours|work)|until|unless"
+    r"|once|emergenc\w+|holidays?|vacation|weekends?|weekdays?|at night|examples?|drafts?|old|former|previous|rejected"
+    r"|propos\w+|ideas?|wish\w*|future|planned|deprecated|expired?|obsolete|todo|maybe|perhaps|later|not yet|yet"
+    r"|sometimes|most of|only|in force|(?:other|another) (?:bot|agent|assistant)s?)\b)"
+    r"|\b[A-Z]\w+['\u2019]s (?:bot|agent|assistant|helper)\b"
+)
+"""Words of a heading under which not everything holds, or not always."""
 
 
 def cued(words: Sequence[Word]) -> set[int]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.text import lexicon
-from ironcurtain.compiler.english.cues import Mood, idle_in, mood_of
+from ironcurtain.compiler.english.cues import Line, Mood, idle_in, mood_of
 from ironcurtain.compiler.english.lexicon import (
     ACTS,
     HARMLESS,
@@ -43,6 +44,38 @@ UNSETTLED: Final = lexicon(
     denies denied back kidding beforehand revoked withdrawn expired withheld scrap forget cease quit skip ignore exempt
     exception taboo nope nah agree agrees informed mine reserved review reviewed rarely seldom dont mustnt cant wont"""
 )
+
+
+_HALF: Final = re.compile(
+    r"\b(?:now and (?:then|again)|at times|in (?:most|some|many|such|those|these|certain) cases|in that case"
+    r"|for the time being|from time to time|once in a while|only then|where (?:allowed|permitted)"
+    r"|as (?:permitted|allowed)|for (?:this|that) purpose|(?:the|a) (?:first|second|last) time"
+    r"|(?:two|three|several|many|few) times|sort of|kind of|with (?:permission|approval|consent)"
+    r"|(?:other|another|different|second) (?:bot|agent|assistant|model)s?|to my liking"
+    r"|(?:restrictions?|conditions?|limits) below|(?:may|can|might) (?:want|need|have|wish) to|had been|wait with"
+    r"|off the table|another matter|carefully|one at a time|at work|after \w+ (?:ok|okay|approval)"
+    r"|one recipient|a single (?:person|recipient)|sub ?(?:folder|director)\w*|use .{0,40}(?:for|as) (?:a )?reference"
+    r"|(?:email|mail|message) (?:subjects?|headers?|titles?)|how many|number of|direct messages?"
+    r"|(?:public|private) channels?|my profile)\b"
+    r"|\b(?:(?<!at )(?<!the )most|several|parts? of|some of|recent|latest|designated|important|such|partly|mostly"
+    r"|mainly|usually|normally|technically|theoretically|largely|roughly|somewhat|occasionally|his|her|copies of)\b"
+    r"|^then\b| > "
+)
+"""A yes that is half a one, or not always one, or not for all of it."""
+
+
+_POINTING: Final = re.compile(
+    r"\b(?:these|those|their|its|(?:the )?mentioned|existing) (?:people|persons|recipients|contacts|websites|sites"
+    r"|pages|channels|addresses|events?|files?|emails?|messages?|folders?|tables?)\b"
+)
+"""What points at something that was named; or else nobody can say which."""
+
+
+def _points_at_nothing(text: str, before: Sequence[Clause]) -> bool:
+    """`It may visit these websites`, of which none was named."""
+    found = _POINTING.search(text)
+    known = any(p.references or p.things for clause in before for p in clause.phrases)
+    return found is not None and not known and not any(word in THINGS for word in text[: found.start()].split())
 
 
 def only_insists(piece: Piece) -> bool:
@@ -111,7 +144,9 @@ def mood_in(piece: Piece, reading: Reading, lead: Mood | None, before: Sequence[
         return _unsaid(piece, reading, before)
     told = {cue.name for cue in piece.cues} == {"imperative"}  # `Read my mail`, and nothing else that says yes
     doubtful = told and (not piece.instructed or _is_unclear(piece) or _is_unbounded(piece, reading))
-    if mood is Mood.PERMIT and (doubtful or _is_hedged(piece)):
+    text = Line(piece.words).text
+    half = _HALF.search(text) is not None or _points_at_nothing(text, before)
+    if mood is Mood.PERMIT and (doubtful or half or _is_hedged(piece)):
         return Mood.ASK
     if mood is Mood.PERMIT and closes(piece) and reading.groups and _only_uses(reading):
         return Mood.OBLIGE  # `Git may only be used in Code` does not say for what

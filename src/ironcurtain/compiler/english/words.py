@@ -301,7 +301,12 @@ def _elsewhere(
     here = words[index : index + len(body)]
     if not body or len(here) < len(body) or any(w.text != b.lower() for w, b in zip(here, body, strict=True)):
         return False
-    if not parts[0].startswith("#") and any(w.written[:1] != b[:1] for w, b in zip(here, body, strict=True)):
+    other = not parts[0].startswith("#") and any(w.written[:1] != b[:1] for w, b in zip(here, body, strict=True))
+    following = words[index + len(body)].singular if index + len(body) < len(words) else ""
+    called = (
+        index > 0 and words[index - 1].text in ("my", "the", "our") and reference.thing in THINGS.get(following, ())
+    )
+    if other and not called:  # `work`, but `my work calendar`
         return False
     rest = words[index + len(body) : index + len(body) + 6]
     return reference.thing in about or any(reference.thing in THINGS.get(singular(w.text), ()) for w in rest)

@@ -459,7 +459,8 @@ class Writer:
 
         INVARIANT: a match by name adds to the tools that have the effect, and never takes their place.
         """
-        if not any(act.words for act in clause.acts):
+        to_people = "send" in clause.effects and any(place.kind == "party" for place in places)
+        if not any(act.words for act in clause.acts) and not to_people:
             return
         acts = tuple(
             Act(act.verb, act.effects | _KIN.get(act.verb, act.effects), thing=act.thing) for act in clause.acts
@@ -475,7 +476,8 @@ class Writer:
         inside = [place for place in places if not place.outside]
         if inside:
             drafts = restricting.there(replace(wide, confined=True), meant, inside, Mood.ASK, self._tools)
-        yield from (replace(draft, rank=Rank.ASKED_IN_GENERAL) for draft in drafts)
+        rank = Rank.ASKED if to_people else Rank.ASKED_IN_GENERAL
+        yield from (replace(draft, rank=rank) for draft in drafts)
 
     def _fields(self, clause: Clause, grounding: Grounding) -> Iterator[Draft]:
         """`Never set the status`, of a tool that can change everything: it asks where that is among what it changes."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ironcurtain.model.call import Json
     from ironcurtain.model.roles import Role
 
 
@@ -108,6 +109,28 @@ class Budget:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Code:
+    """How programs of agents are run."""
+
+    offered: bool = False
+    """Agents get a tool that runs programs, besides the tools themselves."""
+    seconds: int = 30
+    """Of computing; waiting for a tool or for a person does not count."""
+    memory: int = 256 << 20
+    calls: int = 200
+    output: int = 100_000
+    """Characters that it may print."""
+    recursion: int = 500
+
+    def fields(self) -> dict[str, Json]:
+        """What a program may use."""
+        return {
+            "seconds": self.seconds, "memory": self.memory, "calls": self.calls, "output": self.output,
+            "recursion": self.recursion,
+        }  # fmt: skip
+
+
 ASKABLE: Final = {
     "elicitation": "elicitation/create",
     "sampling": "sampling/createMessage",
@@ -124,3 +147,4 @@ class Settings:
     budget: Budget = field(default_factory=Budget)
     may_ask: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By server, what it may ask of the client that calls it."""
+    code: Code = field(default_factory=Code)

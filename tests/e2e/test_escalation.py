@@ -417,6 +417,11 @@ CONTROL: dict[str, dict[str, Any]] = {
     "revoke": {"grant": "g1"},
     "budget": {},
     "budget/reset": {},
+    "code/run": {"program": "1", "agent": "code"},
+    "code/list": {},
+    "code/show": {"run": "00000000"},
+    "code/cancel": {"run": "00000000"},
+    "code/interfaces": {"agent": "code"},
     "prompts/list": {},
     "resources/read": {"uri": "file:///etc/hostname"},
 }

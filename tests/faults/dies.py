@@ -14,6 +14,8 @@ from typing import Any
 
 from ironcurtain.daemon import ports
 from ironcurtain.daemon.runtime import Runtime
+from ironcurtain.escalation.queue import Answer, Question
+from ironcurtain.gateway.context import CallContext
 from ironcurtain.model.call import Principal
 
 POINTS = [
@@ -59,10 +61,21 @@ def arm(point: str) -> None:
         setattr(ports.CallPorts, name, armed)
 
 
+async def approve(_: Question) -> Answer:
+    await asyncio.sleep(0.3)  # until what waits for it is on disk
+    return Answer(approved=True, approver="a test")
+
+
 async def main(home: str, point: str) -> None:
-    async with Runtime(home) as runtime:
+    async with Runtime(home, on_escalation=approve if point.startswith("code") else None) as runtime:
         await runtime.offered(Principal())
-        arm(point)
+        arm(point.removeprefix("code-"))
+        if point.startswith("code"):
+            program = (
+                "import bad\ntry:\n    r = bad.touch(text='x')\nexcept RuntimeError as error:\n    r = str(error)\nr"
+            )
+            await runtime.runs.execute(program, None, Principal(agent="code"), CallContext({}))
+            return
         if point.startswith("ask"):
             await runtime.call("filesystem", "read_text_file", {"path": "/etc/hostname"})
         elif point.startswith("record_refusal"):

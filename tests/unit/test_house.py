@@ -29,6 +29,7 @@ ROOMS = {
     "escalation": {"model", "errors", "engine", "mediation", "escalation"},
     "gateway": {"model", "errors", "settings", "wire", "mediation", "artifacts", "gateway"},
     "servers": {"servers"},
+    "sandbox": {"model", "errors", "wire", "sandbox"},
     "adoption": {"errors", "wire", "audit", "artifacts", "adoption"},
 }
 
@@ -48,6 +49,12 @@ def test_imports_flow_one_way(room: str) -> None:
     for path in (SOURCE / room).rglob("*.py"):
         ours = {name.split(".")[1] for name in imports_of(path) if name.startswith("ironcurtain.")}
         assert ours <= ROOMS[room], f"{path.name} imports {ours - ROOMS[room]}"
+
+
+@pytest.mark.parametrize("name", ["host", "launch", "walls", "syscalls"])
+def test_what_runs_beside_a_program_holds_nothing_of_ours(name: str) -> None:
+    ours = {each for each in imports_of(SOURCE / "sandbox" / f"{name}.py") if each.startswith("ironcurtain.")}
+    assert ours <= {"ironcurtain.sandbox"}
 
 
 @pytest.mark.parametrize("room", ["model", "engine"])

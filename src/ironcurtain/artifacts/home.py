@@ -102,6 +102,11 @@ class Home:
         return self.root / "run"
 
     @property
+    def programs(self) -> Path:
+        """Programs of agents that wait for a person, and what came of others."""
+        return self.root / "programs"
+
+    @property
     def socket(self) -> Path:
         """Where the daemon listens."""
         return self.root / "daemon.sock"

@@ -9,6 +9,7 @@ from ironcurtain.model.roles import NONE, Role
 from ironcurtain.settings import (
     ASKABLE,
     Budget,
+    Code,
     Escalation,
     Limits,
     Loops,
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 SPOKEN_OF: Final = ("directories", "lists", "names")
 """What a constitution may speak of; read when it is compiled."""
-KEYS: Final = ("escalation", "budget", "servers", *SPOKEN_OF)
+KEYS: Final = ("escalation", "budget", "servers", "code", *SPOKEN_OF)
+_MEGABYTE: Final = 1 << 20
 _PARTS: Final = ("session", "task", "renewSeconds", "repeats")
 _COUNTS: Final = {
     "calls": "calls",
@@ -41,6 +43,19 @@ def settings_from(top: Mapping[str, Item]) -> Settings:
         _escalation(top["escalation"]) if "escalation" in top else Escalation(),
         _budget(top["budget"]) if "budget" in top else Budget(),
         {name: _may_ask(server) for name, server in top["servers"].entries().items()} if "servers" in top else {},
+        _code(top["code"]) if "code" in top else Code(),
+    )
+
+
+def _code(item: Item) -> Code:
+    members, usual = item.members((), ("offered", "seconds", "megabytes", "calls", "output", "recursion")), Code()
+    return Code(
+        members["offered"].flag() if "offered" in members else usual.offered,
+        members["seconds"].count(least=1) if "seconds" in members else usual.seconds,
+        members["megabytes"].count(least=16) * _MEGABYTE if "megabytes" in members else usual.memory,
+        members["calls"].count(least=1) if "calls" in members else usual.calls,
+        members["output"].count(least=1) if "output" in members else usual.output,
+        members["recursion"].count(least=10) if "recursion" in members else usual.recursion,
     )
 
 

@@ -43,13 +43,21 @@ class Client:
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever JSON carries
         """Ask one thing."""
-        self._next += 1
-        message = {"jsonrpc": "2.0", "id": self._next, "method": method, "params": params}
-        self._socket.sendall(json.dumps(message).encode() + b"\n")
+        self.send(method, **params)
         while True:
             answer = self.read()
             if answer.get("id") == self._next:
-                break
+                return self.result(answer)
+
+    def send(self, method: str, **params: Any) -> None:  # noqa: ANN401 - likewise
+        """Ask one thing, and read the answer later."""
+        self._next += 1
+        message = {"jsonrpc": "2.0", "id": self._next, "method": method, "params": params}
+        self._socket.sendall(json.dumps(message).encode() + b"\n")
+
+    @staticmethod
+    def result(answer: dict[str, Any]) -> dict[str, Any]:
+        """What an answer says."""
         if "error" in answer:
             data = answer["error"].get("data") or {}
             raise Refusal(data.get("code", "daemon_refused"), answer["error"]["message"], data.get("help", ""))

@@ -30,12 +30,15 @@ def run(_: argparse.Namespace) -> int:
 def start(_: argparse.Namespace) -> int:
     """Start it, unless it runs."""
     home = Home(default_home())
+    print(f"the daemon of {home.root} runs: process {reach(home)}")
+    return DONE
+
+
+def reach(home: Home) -> int:
+    """The process id of the daemon, which is started if nobody serves the home."""
     home.require()
     already = _running(home)
-    if already is None:
-        already = _wait_for(home, relay.start(str(home.root)))
-    print(f"the daemon of {home.root} runs: process {already}")
-    return DONE
+    return already if already is not None else _wait_for(home, relay.start(str(home.root)))
 
 
 def stop(_: argparse.Namespace) -> int:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ironcurtain import __version__
 from ironcurtain.adoption.program import program
 from ironcurtain.artifacts.active import load_active
+from ironcurtain.artifacts.config import read_config
 from ironcurtain.artifacts.home import Home, constitution_hash, default_home
 from ironcurtain.artifacts.packages import unpinned
 from ironcurtain.artifacts.servers import read_servers
@@ -28,6 +29,8 @@ from ironcurtain.cli.loading import surroundings
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import console
 from ironcurtain.errors import ArtifactError, Refusal, visible
+from ironcurtain.sandbox.process import bubblewrap, interpreter
+from ironcurtain.sandbox.walls import WALLS
 
 if TYPE_CHECKING:
     import argparse
@@ -84,7 +87,7 @@ def _all(home: Home) -> Iterator[Finding]:
         return
     yield Finding("home", "ok", str(home.root))
     checks: tuple[Callable[[Home], Iterator[Finding]], ...] = (
-        _policy, _servers, _disk, _audit, _gateway, _daemon, _clients,
+        _policy, _servers, _disk, _audit, _gateway, _code, _daemon, _clients,
     )  # fmt: skip
     for check in checks:
         try:
@@ -111,6 +114,27 @@ def _policy(home: Home) -> Iterator[Finding]:
         yield Finding("constitution", "ok", str(home.constitution))
     if not os.access(home.sandbox, os.W_OK):
         yield Finding("sandbox", "bad", f"{home.sandbox} cannot be written to", f"mkdir -m 700 {home.sandbox}")
+
+
+def _code(home: Home) -> Iterator[Finding]:
+    """The walls around programs of agents, each tried in a process of its own."""
+    offered = home.config.is_file() and read_config(home.config).settings.code.offered
+    missing = "bad" if offered else "look"
+    if interpreter() is None:
+        yield Finding("code", missing, "the interpreter for programs is not installed", "pip install pydantic-monty")
+        return
+    command = [sys.executable, "-I", "-m", "ironcurtain.sandbox.walls"]
+    tried = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_PATIENCE)  # noqa: S603 - ourselves
+    walls = dict(line.split("\t", 1) for line in tried.stdout.splitlines() if "\t" in line)
+    lacking = [name for name in WALLS if walls.get(name, "not tried")]
+    for name in lacking:
+        says = f"{name}: {walls.get(name, 'it could not be tried')}; programs are not run without it"
+        yield Finding("code", missing, says, "a Linux kernel from 5.13 on, on x86-64 or ARM, has it")
+    if not lacking:
+        found, problem = bubblewrap()
+        more = ", and bubblewrap around them" if found else "; bubblewrap, if installed, would be one more"
+        more = f"; bubblewrap is there, but cannot be used: {problem}" if problem else more
+        yield Finding("code", "ok", f"programs run behind {', '.join(WALLS)}{more}")
 
 
 def _servers(home: Home) -> Iterator[Finding]:

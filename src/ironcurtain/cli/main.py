@@ -111,6 +111,7 @@ def parser() -> argparse.ArgumentParser:
     _first_steps(verbs)
     _compiler(verbs)
     _lists(verbs)
+    _code(verbs)
     _gateway(verbs)
     _servers(verbs)
     _approvals(verbs)
@@ -235,6 +236,37 @@ def _lists(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         verb.set_defaults(adding=name == "add")
         verb.add_argument("--yes", action="store_true", help="without asking")
     refresh.add_argument("--yes", action="store_true", help="without asking")
+
+
+def _code(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    code = verbs.add_parser(
+        "code", help="programs that call tools, in a sandbox: run, list, show, cancel, tools",
+        description="A program runs where it can do nothing but call tools, and each call is decided like any other.",
+    )  # fmt: skip
+    steps = code.add_subparsers(metavar="COMMAND", required=True, title="commands")
+    run = _verb(
+        steps, "run", "code:run", "run a Python program",
+        "Each server is a module: import filesystem, then filesystem.read_text_file(path=...). What its last line is,"
+        " is printed as JSON. Where a call needs a person, the program is put away and goes on when that is answered,"
+        " also after a restart. Ends with 0 only if the program ran to its end.",
+    )  # fmt: skip
+    run.add_argument("file", metavar="FILE", help="the program, or - for the input")
+    run.add_argument("--data", metavar="JSON", help="what the program finds as `data`; @FILE reads it from there")
+    run.add_argument("--agent", default="code", metavar="NAME", help="as which agent it runs (default: code)")
+    listing = _verb(steps, "list", "code:list_", "the programs that wait, run or have ended", "The newest first.")
+    show = _verb(steps, "show", "code:show", "one program and what came of it", "Its text, its output, its result.")
+    cancel = _verb(steps, "cancel", "code:cancel", "end a program", "Also one that waits for a person.")
+    tools = _verb(
+        steps, "tools", "code:tools", "what the tools are called in a program",
+        "Without a name, the modules; with the name of a module or function, its types and description.",
+    )  # fmt: skip
+    for verb in (show, cancel):
+        verb.add_argument("id", metavar="ID", help="see: ironcurtain code list")
+    tools.add_argument("names", metavar="NAME", nargs="*", help="a module, a function, or words to search for")
+    tools.add_argument("--search", action="store_true", help="search for words")
+    tools.add_argument("--agent", default="code", metavar="NAME", help="what this agent would see (default: code)")
+    for verb in (run, listing, show, tools):
+        verb.add_argument("--json", action="store_true", help="for machines")
 
 
 def _first_steps(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

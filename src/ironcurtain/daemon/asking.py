@@ -69,6 +69,8 @@ class Asking:
             about["evaluation"] = self._this.evaluation(effect.decision, effect.prepared)
             if unwritten := await self._this.record("asked", about):
                 return Decision(Outcome.DENY, Stage.AUDIT, "audit_unwritable", unwritten.cause)
+            if self._this.context.keep is not None:
+                await self._this.context.keep(question.id)
             return await self._wait(effect, question)
         finally:
             runtime.queue.drop(question)
@@ -81,11 +83,11 @@ class Asking:
         tool = effect.prepared.policy.tools[call.server, call.tool]
         besides = self._this.besides()
         return Question(
-            id=secrets.token_hex(4),
+            id=self._this.context.question or secrets.token_hex(4),
             session=self._this.session,
             effect=effect,
             asked_at=time.time(),
-            expires=math.inf if patience.waits else time.monotonic() + patience.seconds,
+            expires=math.inf if patience.waits or self._this.context.keep else time.monotonic() + patience.seconds,
             answered=asyncio.get_running_loop().create_future(),
             widens=widens,
             pattern=pattern_for(call, os.path.isdir, selectors_of(tool)) if widens else None,

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Final
 from ironcurtain import __version__
 from ironcurtain.audit.record import principal_fields
 from ironcurtain.audit.store import AuditHaltedError
-from ironcurtain.errors import Refusal
+from ironcurtain.errors import Refusal, quote
 from ironcurtain.escalation.queue import Answer, Scope
 from ironcurtain.escalation.shown import shown
+from ironcurtain.gateway.context import CallContext
 from ironcurtain.wire import jsonrpc, strict_json
+from ironcurtain.wire.call import principal_from
 from ironcurtain.wire.jsonrpc import Request, RpcError
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ class Control:
         self._send = send
         self._tasks: set[asyncio.Task[None]] = set()
         self._forget: Callable[[], None] | None = None
+        self._contexts: set[CallContext] = set()
 
     def receive(self, line: bytes | None) -> None:
         """A line from the command."""
@@ -65,6 +68,8 @@ class Control:
         """The command is gone."""
         if self._forget is not None:
             self._forget()
+        for context in self._contexts:
+            context.withdrawn.set()
 
     async def status(self, _: dict[str, Json]) -> dict[str, Json]:
         """How everything is."""
@@ -174,6 +179,47 @@ class Control:
         answered = self._daemon.runtime.queue.answer(id_, answer)
         return {"questions": [shown(question, "", time.monotonic()) for question in answered]}
 
+    # --- Programs. ---
+
+    async def run_code(self, params: dict[str, Json]) -> dict[str, Json]:
+        """Run a program for the owner, as an agent of this name; who hangs up ends it, unless it waits for a person."""
+        program, agent = params.get("program"), params.get("agent")
+        if not isinstance(program, str) or not isinstance(agent, str):
+            raise RpcError(jsonrpc.INVALID_PARAMS, "which program, and as which agent?")
+        context = CallContext({}, lambda news: self._send(jsonrpc.notification("code/news", news)))
+        self._contexts.add(context)
+        try:
+            principal = principal_from({"agent": agent})
+            return await self._daemon.runtime.runs.execute(program, params.get("data"), principal, context)
+        finally:
+            self._contexts.discard(context)
+
+    async def list_code(self, _: dict[str, Json]) -> dict[str, Json]:
+        """All programs."""
+        return {"programs": [*self._daemon.runtime.runs.listed()]}
+
+    async def show_code(self, params: dict[str, Json]) -> dict[str, Json]:
+        """One program."""
+        return self._daemon.runtime.runs.show(str(params.get("run")))
+
+    async def cancel_code(self, params: dict[str, Json]) -> dict[str, Json]:
+        """End a program."""
+        return await self._daemon.runtime.runs.cancel(str(params.get("run")))
+
+    async def interfaces(self, params: dict[str, Json]) -> dict[str, Json]:
+        """What the tools are called in a program."""
+        found = await self._daemon.runtime.runs.interfaces(principal_from({"agent": str(params.get("agent"))}))
+        what, words = params.get("what"), params.get("words")
+        if isinstance(words, str):
+            return {"found": [*found.search(words, 50)]}
+        if isinstance(what, str):
+            if not (text := found.interface(what)):
+                raise Refusal(
+                    "interface_unknown", f"there is nothing called {quote(what)}", "run: ironcurtain code tools"
+                )
+            return {"interface": text}
+        return {"servers": found.servers()}
+
 
 _SENTENCE: Final = 500  # characters that go back to the agent
 
@@ -205,4 +251,9 @@ _METHODS: Final[dict[str, Method]] = {
     "revoke": Control.revoke,
     "budget": Control.budget,
     "budget/reset": Control.reset_budget,
+    "code/run": Control.run_code,
+    "code/list": Control.list_code,
+    "code/show": Control.show_code,
+    "code/cancel": Control.cancel_code,
+    "code/interfaces": Control.interfaces,
 }

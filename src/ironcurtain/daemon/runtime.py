@@ -31,8 +31,10 @@ from ironcurtain.audit.unfinished import last_run, unfinished
 from ironcurtain.audit.verify import BrokenChainError
 from ironcurtain.budget.ledger import Account, Ledger
 from ironcurtain.budget.loops import LoopWatch
+from ironcurtain.daemon import code_tools
 from ironcurtain.daemon.lock import HomeLock
 from ironcurtain.daemon.ports import BRAKE, CallPorts
+from ironcurtain.daemon.runs import Runs
 from ironcurtain.errors import ArtifactError, Refusal
 from ironcurtain.escalation.grants import Grants
 from ironcurtain.escalation.queue import Queue
@@ -45,6 +47,7 @@ from ironcurtain.mediation.driver import drive
 from ironcurtain.mediation.latch import Latch
 from ironcurtain.model.call import Principal, ToolCall
 from ironcurtain.model.decision import Stage
+from ironcurtain.sandbox.store import Store
 from ironcurtain.settings import Settings
 
 if TYPE_CHECKING:
@@ -127,6 +130,9 @@ class Runtime:
         self.redactor: Redactor
         self.loaded: Loaded
         self.catalogue: Catalogue
+        self.runs: Runs
+        self._before: list[dict[str, Any]] = []
+        """What the last run of the daemon recorded."""
 
     async def __aenter__(self) -> Self:
         """Take the home, its policy and its chain, and start the servers."""
@@ -140,6 +146,10 @@ class Runtime:
             self.redactor = Redactor(_SALT + self._signer.secret, read_credentials(self.home).secrets)
             await self._open_audit()
             await self._load_servers()
+            self.runs = Runs(self, Store(self.home.programs, self._signer.secret))
+            self.runs.restore(self._before)
+            if self.settings.code.offered:
+                self.runs.prepare()
         except BaseException:
             self._lock.release()
             raise
@@ -154,6 +164,7 @@ class Runtime:
             self._watching.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._watching
+        await self.runs.close()
         await asyncio.gather(*(server.stop() for server in self.servers.values()), *self._telling)
         with contextlib.suppress(AuditHaltedError):
             await self.audit.append("event", {"event": "stop"})
@@ -245,6 +256,7 @@ class Runtime:
             self.latch.fall(halted)
             return
         set_aside(taken)
+        self._before = before
         await self._close_what_was_cut_off(before)
         started: dict[str, Json] = {"pid": os.getpid(), "run": self._run, "policy": self.loaded.digest}
         await self._event("start", {**started, "budgets": self.ledger.snapshot()})
@@ -339,13 +351,23 @@ class Runtime:
 
     async def offered(self, principal: Principal) -> list[dict[str, Json]]:
         """The tools of a principal. Waits, with patience, for servers that are starting."""
+        await self._started()
+        ours = code_tools.definitions() if self.settings.code.offered else []
+        return [*ours, *self.catalogue.offered(principal)]
+
+    async def offered_tools(self, principal: Principal) -> list[tuple[str, str, dict[str, Json]]]:
+        """The same, each with its server and its own name; without ours."""
+        await self._started()
+        found = ((self.catalogue.find(str(tool["name"])), tool) for tool in self.catalogue.offered(principal))
+        return [(*key, tool) for key, tool in found if key is not None]
+
+    async def _started(self) -> None:
         starting = [server.ready() for server in self.servers.values() if server.state is State.STARTING]
         await asyncio.gather(*starting)
-        return list(self.catalogue.offered(principal))
 
     def find(self, name: str) -> tuple[str, str] | None:
         """The tool that an agent's name means."""
-        return self.catalogue.find(name)
+        return (code_tools.find(name) if self.settings.code.offered else None) or self.catalogue.find(name)
 
     # --- Calls. ---
 
@@ -356,7 +378,9 @@ class Runtime:
     async def mediate(
         self, session: str, key: tuple[str, str], arguments: Arguments, principal: Principal, context: CallContext
     ) -> Answer:
-        """Carry a session's call through the twelve steps."""
+        """Carry a session's call through the twelve steps; or run a program, of which each call is carried through."""
+        if key[0] == code_tools.OURS and self.settings.code.offered:
+            return await code_tools.perform(self.runs, key[1], arguments, principal, context)
         ports = CallPorts(self, self._next_id(), session, context)
         return await drive(ToolCall(*key, arguments, principal), ports, self.latch, time.monotonic)
 

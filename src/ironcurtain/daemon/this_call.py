@@ -33,12 +33,13 @@ class ThisCall:
 
     def about(self, call: CanonicalCall | ToolCall) -> dict[str, Json]:
         """Which call a record is about."""
-        return {
+        about: dict[str, Json] = {
             "call": self.id,
             "session": self.session,
             "agent": principal_fields(call.principal),
             "request": request_fields(call.server, call.tool, call.arguments, self.runtime.redactor),
         }
+        return {**about, "code": dict(self.context.code)} if self.context.code else about
 
     def evaluation(self, decision: Decision, prepared: Prepared | None) -> dict[str, Json]:
         """What was decided, and under which policy."""

@@ -24,3 +24,9 @@ class CallContext:
         self.tell = tell
         """Sends progress to the client, if it asked for it."""
         self.ask_client = ask_client
+        self.code: dict[str, Json] = {}
+        """Which program makes the call, and at which step."""
+        self.keep: Callable[[str], Awaitable[None]] | None = None
+        """Told of a question before anybody is asked it: whatever waits for it can then be put away."""
+        self.question = ""
+        """What the question was called when it was asked before."""

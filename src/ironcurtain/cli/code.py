@@ -1,0 +1,159 @@
+"""`ironcurtain code`: run programs in the sandbox, and see what became of them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ironcurtain.artifacts.home import Home, default_home
+from ironcurtain.cli.client import Client
+from ironcurtain.cli.daemon import reach
+from ironcurtain.cli.main import DONE, NO
+from ironcurtain.cli.show import console, table
+from ironcurtain.errors import Refusal, visible
+
+if TYPE_CHECKING:
+    import argparse
+
+_STYLES: Final = {"done": "green", "waiting": "yellow", "running": "cyan"}
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run a program and print what it prints and what it ends with; 0 only if it ran to its end."""
+    program = sys.stdin.read() if arguments.file == "-" else _text(arguments.file)
+    data = _data(arguments.data)
+    home = Home(default_home())
+    reach(home)
+    with Client(home, timeout=None) as client:
+        client.send("code/run", program=program, data=data, agent=arguments.agent)
+        told = _wait(client, quiet=arguments.json)
+    if arguments.json:
+        print(json.dumps(told))
+    else:
+        _print(told)
+    return DONE if told["status"] == "done" else NO
+
+
+def _wait(client: Client, *, quiet: bool) -> dict[str, Any]:
+    """Wait for the end of a program, and say what it waits for."""
+    said = False
+    try:
+        while True:
+            message = client.read()
+            if "id" in message:
+                return client.result(message)
+            if message.get("method") == "code/news" and not said and not quiet:
+                said = True
+                print("a person is asked; answer it with: ironcurtain approvals --watch", file=sys.stderr)
+    except KeyboardInterrupt:
+        message_ = "stopped; a program that waits for a person goes on waiting: ironcurtain code list"
+        raise Refusal("interrupted", message_, "end it with: ironcurtain code cancel ID") from None
+
+
+def _print(told: dict[str, Any]) -> None:
+    if told.get("printed"):
+        print(_lines(str(told["printed"]).rstrip()))
+    if told.get("cut"):
+        print("(it printed more than is kept)", file=sys.stderr)
+    failure = told.get("failure")
+    if failure:
+        print(
+            _lines(f"program {told['run']} {told['status']} ({failure['kind']}): {failure['message']}"), file=sys.stderr
+        )
+    elif told["status"] == "waiting":
+        print(f"program {told['run']} waits for a person: ironcurtain approvals show {told.get('question', '')}")
+    elif told["status"] == "done":
+        print(_lines(json.dumps(told.get("result"), ensure_ascii=False, indent=1)))
+
+
+def list_(arguments: argparse.Namespace) -> int:
+    """The programs that wait, run or have ended."""
+    with Client(Home(default_home())) as client:
+        programs = client.ask("code/list")["programs"]
+    if arguments.json:
+        print(json.dumps(programs))
+        return DONE
+    from rich.text import Text  # noqa: PLC0415 - slow
+
+    if not programs:
+        print("no program was run yet; try: ironcurtain code run FILE")
+        return DONE
+    out = table("id", "status", "agent", "calls", "began", "program")
+    for each in programs:
+        status = Text(each["status"], _STYLES.get(each["status"], "red"))
+        agent, program = visible(str(each["agent"].get("agent", ""))), visible(each["program"])
+        out.add_row(each["run"], status, agent, str(each["calls"]), each["created"], program)
+    console().print(out)
+    return DONE
+
+
+def show(arguments: argparse.Namespace) -> int:
+    """One program: its text, and what came of it."""
+    with Client(Home(default_home())) as client:
+        told = client.ask("code/show", run=arguments.id)
+    if arguments.json:
+        print(json.dumps(told))
+        return DONE
+    print(_lines(told["program"].rstrip()))
+    print(f"--- {told['status']}, {told['calls']} calls, begun {told['created']}")
+    _print(told)
+    return DONE
+
+
+def cancel(arguments: argparse.Namespace) -> int:
+    """End a program."""
+    with Client(Home(default_home())) as client:
+        told = client.ask("code/cancel", run=arguments.id)
+    print(f"program {told['run']} is {told['status']}")
+    return DONE
+
+
+def tools(arguments: argparse.Namespace) -> int:
+    """What the tools are called in a program."""
+    home = Home(default_home())
+    reach(home)
+    asked: dict[str, Any] = {"agent": arguments.agent}
+    if arguments.search:
+        asked["words"] = " ".join(arguments.names)
+    elif arguments.names:
+        asked["what"] = arguments.names[0]
+    with Client(home) as client:
+        told = client.ask("code/interfaces", **asked)
+    if arguments.json:
+        print(json.dumps(told))
+    elif "interface" in told:
+        print(_lines(told["interface"].rstrip()))
+    else:
+        print("\n".join(visible(line) for line in told.get("found", told.get("servers", []))))
+    return DONE
+
+
+def _lines(text: str) -> str:
+    """Foreign text of several lines."""
+    return "\n".join(visible(line) for line in text.splitlines())
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refusal(
+            "file_unreadable", f"{path}: {error}", "name a file with a Python program, or - for the input"
+        ) from None
+
+
+def _data(given: str | None) -> Any:  # noqa: ANN401 - JSON
+    if given is None:
+        return None
+    text = _text(given[1:]) if given.startswith("@") else given
+    if given.endswith(".toml"):
+        with contextlib.suppress(tomllib.TOMLDecodeError):
+            return tomllib.loads(text)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise Refusal("data_malformed", f"--data is not JSON: {error}", "write JSON, or @FILE") from None

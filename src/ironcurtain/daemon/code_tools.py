@@ -1,0 +1,131 @@
+"""Code mode as tools of the gateway: run a program, ask what came of one, look for tools."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.errors import Refusal, quote
+from ironcurtain.mediation.decide import refused
+from ironcurtain.mediation.effects import Answer, Executed
+from ironcurtain.mediation.effects import Status as Ended
+from ironcurtain.model.decision import Decision, Outcome, Stage
+from ironcurtain.sandbox.store import Status
+
+if TYPE_CHECKING:
+    from ironcurtain.daemon.runs import Runs
+    from ironcurtain.gateway.context import CallContext
+    from ironcurtain.model.call import Arguments, Json, Principal
+
+OURS: Final = "ironcurtain"
+"""Stands where a server's name would: no server of the owner's may be called so."""
+_HOW: Final = """\
+Run a Python program that calls the tools as functions, and get its last expression as JSON. One program replaces many \
+tool calls, and what it reads does not have to pass through you.
+
+Each server is a module: `import filesystem` and `filesystem.read_text_file(path="notes.txt")`. `import tools` gives \
+`tools.servers()`, `tools.search("send mail")`, `tools.interfaces("filesystem")`; `help(filesystem.read_text_file)` \
+shows one function. Types are checked before it runs. `data` holds what you pass along; `print` is captured.
+
+A call that is not allowed raises PermissionError and says why; one that a person has to approve simply takes long. \
+Other failures of tools raise RuntimeError. There is no network, no file system, no environment. Python without class \
+inheritance, generators (`yield`), `del`, `match` on classes; modules: json re math datetime time random collections \
+itertools functools decimal base64 hashlib csv dataclasses typing copy bisect.\
+"""
+_DEFINITIONS: Final[dict[str, dict[str, Json]]] = {
+    "execute_code": {
+        "description": _HOW,
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "code": {"type": "string", "description": "the program"},
+                "data": {"description": "what it finds under the name data"},
+            },
+            "required": ["code"],
+            "additionalProperties": False,
+        },
+    },
+    "code_result": {
+        "description": "What came of a program that execute_code left waiting for a person.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"run": {"type": "string"}},
+            "required": ["run"],
+            "additionalProperties": False,
+        },
+        "annotations": {"readOnlyHint": True},
+    },
+    "search_tools": {
+        "description": "The tools that these words describe best, as functions for a program of execute_code.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"words": {"type": "string"}},
+            "required": ["words"],
+            "additionalProperties": False,
+        },
+        "annotations": {"readOnlyHint": True},
+    },
+}
+_RAN: Final = Decision(Outcome.ALLOW, Stage.RULES, "code", "each call of a program is decided by itself")
+
+
+def definitions() -> list[dict[str, Json]]:
+    """The tools, as an agent sees them."""
+    return [{"name": name, **definition} for name, definition in _DEFINITIONS.items()]
+
+
+def find(name: str) -> tuple[str, str] | None:
+    """Which of ours a name means."""
+    return (OURS, name) if name in _DEFINITIONS else None
+
+
+async def perform(runs: Runs, tool: str, arguments: Arguments, principal: Principal, context: CallContext) -> Answer:
+    """Carry out a call of one of them."""
+    try:
+        given = _read(tool, arguments)
+        match tool:
+            case "execute_code":
+                told = await runs.execute(given, arguments.get("data"), principal, context)
+            case "code_result":
+                told = runs.shown_to(given, principal)
+            case _:
+                interfaces = await runs.interfaces(principal)
+                return _answer({"found": [*interfaces.search(given)]}, "\n".join(interfaces.search(given)))
+    except Refusal as refusal:
+        return Answer(refused(Stage.VALIDATE, refusal))
+    return _answer(told, _in_words(told), failed=told["status"] not in (Status.DONE.value, Status.WAITING.value))
+
+
+def _read(tool: str, arguments: Arguments) -> str:
+    schema = _DEFINITIONS[tool]["inputSchema"]
+    properties = schema["properties"] if isinstance(schema, dict) else {}
+    known = set(properties) if isinstance(properties, dict) else set()
+    if unknown := sorted(arguments.keys() - known):
+        raise Refusal("call_malformed", f"{tool} has no argument {quote(unknown[0])}")
+    (name,) = known - {"data"}
+    value = arguments.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise Refusal("call_malformed", f"{tool} needs {name}, a text")
+    return value
+
+
+def _answer(told: dict[str, Json], text: str, *, failed: bool = False) -> Answer:
+    result: dict[str, Json] = {
+        "content": [{"type": "text", "text": text}], "structuredContent": told, "isError": failed,
+    }  # fmt: skip
+    return Answer(_RAN, Executed(Ended.ERROR if failed else Ended.SUCCESS, result))
+
+
+def _in_words(told: dict[str, Json]) -> str:
+    """What came of a program, as its author reads it."""
+    lines = [str(told["printed"]).rstrip()] if told.get("printed") else []
+    if told.get("cut"):
+        lines.append("(it printed more than is kept)")
+    failure = told.get("failure")
+    if isinstance(failure, dict):
+        lines.append(f"The program failed ({failure['kind']}): {failure['message']}")
+    elif told["status"] == Status.WAITING.value:
+        lines.append(f"A person is asked. Ask for it later: code_result with run {told['run']}")
+    else:
+        lines.append(json.dumps(told.get("result"), ensure_ascii=False, indent=1))
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Code mode: programs of agents run where they can do nothing but ask."""

@@ -1,0 +1,257 @@
+"""The process that a program runs under: it holds the interpreter, and nothing else.
+
+It is started by the daemon with an empty environment, walls itself in before it has read a byte of the program, and
+speaks JSON lines with the daemon: the program comes in, every call of a tool goes out and waits for its answer. The
+interpreter is a process of its own again, behind narrower walls.
+
+daemon                                      host
+{program, data, limits, ...}            ->
+                                        <-  {"wants": ["filesystem"]}         modules that the program imports
+{"modules": {...}}                      ->
+                                        <-  {"call": {name, args, kwargs}}
+{"value": ...} or {"raise": [...]}      ->
+{"keep": true}                          ->                                    instead of an answer, and it ends
+                                        <-  {"state": "..."}                  the whole program, waiting at that call
+                                        <-  {"done": value} or {"failed": {...}}
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import datetime as dt
+import json
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+import pydantic_monty as monty
+
+from ironcurtain.sandbox import walls
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SERVICE_MEMORY: Final = 256 << 20  # bytes for the interpreter and this process beside what the program may use
+_CLOCKS: Final = ("time.time", "datetime.now", "date.today")
+_MISSING_IN_CHECKER: Final = (
+    "PermissionError", "FileNotFoundError", "IsADirectoryError", "NotADirectoryError", "UnicodeDecodeError",
+)  # fmt: skip
+_PRELUDE: Final = (
+    "from typing import Any\n"
+    + "".join(f"class {name}(OSError): ...\n" for name in _MISSING_IN_CHECKER)
+    + "def help(what: Any) -> str: ...\n"
+)
+_DEEPEST: Final = 32
+
+
+class _Stopped(Exception):  # noqa: N818 - not an error
+    """The daemon wants the program kept, and goes on later."""
+
+
+def main() -> int:
+    """Run one program."""
+    script, memory, seconds, *readable = sys.argv[1:]
+    walls.die_with_parent()
+    walls.give_up_privileges()
+    walls.limit(int(memory) + SERVICE_MEMORY, int(seconds))
+    walls.see_only(readable)
+    walls.only_call(starts=True)
+    with monty.Monty(binary_path=script, min_processes=1, max_processes=1) as pool:
+        _warm(pool)
+        _say({"ready": True})
+        order = _hear()
+        if order is not None:
+            _Program(pool, order).run()
+    return 0
+
+
+def _warm(pool: monty.Monty) -> None:
+    """Have the interpreter and its type checker do once what takes long the first time."""
+    with pool.checkout(type_check=True, type_check_stubs=_PRELUDE) as session:
+        session.feed_run("x: list[int] = [1]")
+
+
+def _say(message: Mapping[str, Any]) -> None:
+    data = json.dumps(message, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def _hear() -> dict[str, Any] | None:
+    line = sys.stdin.buffer.readline()
+    return json.loads(line) if line else None
+
+
+class _Program:
+    """One program, from its text or from where it was stopped."""
+
+    def __init__(self, pool: monty.Monty, order: dict[str, Any]) -> None:
+        self._pool = pool
+        self._order = order
+        self._limits = order["limits"]
+        self._moments: list[float] = list(order["moments"])
+        self._new_moments: list[float] = []
+        self._printed: list[str] = []
+        self._left = int(self._limits["output"])
+
+    def run(self) -> None:
+        """Run it, and say what came of it."""
+        try:
+            self._say({"done": _as_json(self._to_its_end())})
+        except _Stopped:
+            pass
+        except _NotJsonError as error:
+            self._say({"failed": {"kind": "result", "message": f"what the program ends with {error}"}})
+        except monty.MontyTypingError as error:
+            self._say({"failed": {"kind": "types", "message": error.display()}})
+        except monty.MontySyntaxError as error:
+            self._say({"failed": {"kind": "syntax", "message": error.display()}})
+        except monty.MontyRuntimeError as error:
+            self._say({"failed": {"kind": _kind_of(error), "message": error.display()}})
+        except monty.MontyCrashedError as error:
+            kind = "time" if error.timed_out else "crash"
+            self._say({"failed": {"kind": kind, "message": str(error)}})
+
+    def _to_its_end(self) -> object:
+        modules = self._modules()
+        limits: monty.ResourceLimits = {
+            "max_feed_duration_secs": self._limits["seconds"],
+            "max_memory": self._limits["memory"],
+            "max_recursion_depth": self._limits["recursion"],
+            "max_suspensions": self._limits["calls"],
+        }
+        policy: monty.OSPolicy = {
+            "sleep": "zero", "datetime": "call_host", "random_start": {"seed": self._order["seed"]},
+        }  # fmt: skip
+        session = self._pool.checkout(
+            limits=limits, type_check=True, type_check_stubs=_PRELUDE + "data: Any\n", type_check_format="concise",
+            os_policy=policy, external_modules=modules,
+        )  # fmt: skip
+        with session as opened:
+            if self._order["state"]:
+                at = opened.load_snapshot(base64.b64decode(self._order["state"]), print_callback=self._print)
+            else:
+                inputs = {"data": self._order["data"]}
+                at = opened.feed_start(self._order["program"], inputs=inputs, print_callback=self._print)
+            while not isinstance(at, monty.MontyComplete):
+                at = self._step(at)
+            return at.output
+
+    def _modules(self) -> dict[str, monty.ExternalModule]:
+        """The modules that the program imports, as the daemon knows them."""
+        self._say({"wants": sorted(_imported(self._order["program"]))})
+        answer = _hear() or {"modules": {}}
+        found = {}
+        for name, module in answer["modules"].items():
+            functions = dict.fromkeys(module["functions"], _never_called)
+            found[name] = monty.ExternalModule(functions, stubs=module["stub"])
+        return found
+
+    def _step(self, at: Any) -> Any:  # noqa: ANN401 - what the interpreter waits for
+        if isinstance(at, monty.NameLookupSnapshot):
+            return at.resume(value=_never_called) if at.variable_name == "help" else at.resume()
+        if not isinstance(at, monty.FunctionSnapshot):
+            message = "nothing here is awaited: tools are called like any function"
+            return at.resume({number: {"exception": TypeError(message)} for number in at.pending_call_ids})
+        if at.is_os_function:
+            return self._ask_system(at)
+        try:
+            call = {
+                "name": at.function_name, "args": _as_json(list(at.args)), "kwargs": _as_json(at.kwargs),
+            }  # fmt: skip
+        except _NotJsonError as error:
+            return at.resume({"exception": TypeError(f"an argument {error}")})
+        self._say({"call": call})
+        answer = _hear()
+        if answer is None:
+            raise _Stopped
+        if "keep" in answer:
+            self._say({"state": base64.b64encode(at.dump()).decode()})
+            raise _Stopped
+        if "raise" in answer:
+            kind, message = answer["raise"]
+            return at.resume({"exception": _RAISED[kind](message)})
+        return at.resume({"return_value": answer["value"]})
+
+    def _ask_system(self, at: monty.FunctionSnapshot) -> Any:  # noqa: ANN401 - as above
+        """A clock is read from what was recorded, so that the program can be repeated; there is no other system."""
+        name = str(at.function_name)
+        if name not in _CLOCKS:
+            return at.resume_auto()  # modules of ours are known; files, environment and the rest are refused
+        moment = self._moments.pop(0) if self._moments else time.time()
+        self._new_moments.append(moment)
+        here = dt.datetime.fromtimestamp(moment, dt.UTC)
+        if name == "time.time":
+            return at.resume({"return_value": moment})
+        if name == "date.today":
+            return at.resume({"return_value": here.date()})
+        zone = at.args[0] if at.args else at.kwargs.get("tz")
+        return at.resume({"return_value": here.astimezone(zone) if zone else here.replace(tzinfo=None)})
+
+    def _print(self, _: str, text: str) -> None:
+        if self._left > 0:
+            self._printed.append(text[: self._left])
+        self._left -= len(text)
+
+    def _say(self, message: dict[str, Any]) -> None:
+        """Say something, and what was printed and read off the clock since the last time."""
+        cut = self._left < 0
+        _say({**message, "printed": "".join(self._printed), "moments": self._new_moments, "cut": cut})
+        self._printed, self._new_moments = [], []
+
+
+class _NotJsonError(Exception):
+    """A value that has no place in JSON."""
+
+
+def _as_json(value: object, depth: int = 0) -> Any:  # noqa: ANN401 - JSON
+    if depth > _DEEPEST:
+        raise _NotJsonError(f"is nested more than {_DEEPEST} deep")
+    if value is None or isinstance(value, (bool, str)) or (isinstance(value, int) and -(2**63) <= value < 2**63):
+        return value
+    if isinstance(value, float) and value == value and abs(value) != float("inf"):  # noqa: PLR0124 - not a number
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_as_json(each, depth + 1) for each in value]
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {key: _as_json(each, depth + 1) for key, each in value.items()}
+    raise _NotJsonError(f"is a {type(value).__name__}, which is not JSON")
+
+
+def _never_called(*_: object, **__: object) -> None:
+    """Stands for a tool: the interpreter stops at the call, and the daemon answers it."""
+
+
+def _imported(program: str) -> set[str]:
+    """The names of modules that a program imports, as far as its text says; what is wrong with it is said elsewhere."""
+    try:
+        tree = ast.parse(program)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.split(".")[0])
+    return found
+
+
+def _kind_of(error: monty.MontyRuntimeError) -> str:
+    """Which limit a program ran into, if it was one."""
+    inner = error.exception()
+    limits: dict[type[BaseException], str] = {TimeoutError: "time", MemoryError: "memory", RecursionError: "recursion"}
+    message = str(inner)
+    if isinstance(inner, RuntimeError) and "suspension" in message:
+        return "calls"
+    return limits.get(type(inner), "error") if "limit" in message or isinstance(inner, RecursionError) else "error"
+
+
+_RAISED: Final[dict[str, type[Exception]]] = {
+    kind.__name__: kind for kind in (PermissionError, RuntimeError, TypeError, LookupError)
+}
+
+if __name__ == "__main__":
+    sys.exit(main())

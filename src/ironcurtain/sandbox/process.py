@@ -1,0 +1,200 @@
+"""Hosts, as the daemon sees them: processes that each run one program, and one more that is ready for the next.
+
+INVARIANT: a host runs one program of one principal. It is never used again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ironcurtain.errors import Refusal
+from ironcurtain.wire import strict_json
+from ironcurtain.wire.limits import ANSWER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LARGEST: Final = ANSWER.size  # bytes of one message: a call, a result, a program that waits
+PYTHON: Final = (sys.executable, "-I", "-X", "utf8")
+LIBRARIES: Final = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
+_WORKER: Final = "sandbox-worker"
+_STARTING: Final = 20.0  # seconds for a host to be ready, on a machine that has much to do
+
+
+class HostError(Exception):
+    """A host that ended, or said something it should not."""
+
+
+def interpreter() -> Path | None:
+    """The interpreter's program, where its package puts it."""
+    for directory in (sysconfig.get_path("scripts"), Path(sys.executable).parent):
+        found = Path(directory) / "monty"
+        if found.is_file():
+            return found
+    return None
+
+
+def interpreter_version() -> str:
+    """Which interpreter writes down where a program stands; another may not be able to read it."""
+    from importlib import metadata  # noqa: PLC0415 - slow, and needed once
+
+    try:
+        return metadata.version("pydantic-monty")
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+class Host:
+    """One process for one program."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+
+    @classmethod
+    async def start(cls, directory: Path, memory: int, seconds: int) -> Host:
+        """Start one, behind its walls. `directory` is the owner's alone."""
+        return await cls.of(command_of(directory, memory, seconds))
+
+    @classmethod
+    async def of(cls, command: Sequence[str]) -> Host:
+        """Start one with this command: nothing of ours is in its environment, and none of our descriptors."""
+        process = await asyncio.create_subprocess_exec(
+            *command, env={}, cwd="/", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE, limit=LARGEST, start_new_session=True,
+        )  # fmt: skip
+        host = cls(process)
+        try:
+            await host.hear(_STARTING)
+        except HostError as error:
+            await host.end()
+            raise Refusal("code_unavailable", f"no sandbox: {error}", "run: ironcurtain doctor") from None
+        return host
+
+    def say(self, message: dict[str, Any]) -> None:
+        """Send a message."""
+        if self._process.stdin is not None and not self._process.stdin.is_closing():
+            self._process.stdin.write(strict_json.canonical(message) + b"\n")
+
+    async def hear(self, seconds: float) -> dict[str, Any]:
+        """Its next message. Raises `HostError` if it ends, takes longer, or says what we do not understand."""
+        if self._process.stdout is None:
+            raise HostError("it has no output")
+        try:
+            line = await asyncio.wait_for(self._process.stdout.readline(), seconds)
+            message = strict_json.loads(line, ANSWER) if line.endswith(b"\n") else None
+        except TimeoutError:
+            raise HostError("it did not answer in time") from None
+        except (ValueError, Refusal) as error:
+            raise HostError(f"what it says is not understood: {error}") from None
+        if not isinstance(message, dict):
+            raise HostError(await self._last_words())
+        return message
+
+    async def _last_words(self) -> str:
+        await self.end()
+        said = await self._process.stderr.read(4_096) if self._process.stderr else b""
+        lines = said.decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else f"it ended ({self._process.returncode})"
+
+    async def end(self) -> None:
+        """End it and whatever it started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        await self._process.wait()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+
+class Hosts:
+    """Starts hosts, and keeps one ready."""
+
+    def __init__(self, directory: Path, memory: int, seconds: int) -> None:
+        self._settings = directory, memory, seconds
+        self._spare: asyncio.Task[Host] | None = None
+
+    def prepare(self) -> None:
+        """Have one ready for whoever comes next."""
+        if self._spare is None:
+            self._spare = asyncio.create_task(Host.start(*self._settings))
+
+    async def take(self) -> Host:
+        """One that nobody has used."""
+        self.prepare()
+        spare, self._spare = self._spare, None
+        if spare is None:
+            raise Refusal("code_unavailable", "no sandbox", "run: ironcurtain doctor")
+        host = await spare
+        self.prepare()
+        return host
+
+    async def close(self) -> None:
+        """End the one that is ready."""
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            with contextlib.suppress(Refusal, OSError):
+                await (await spare).end()
+
+
+def command_of(directory: Path, memory: int, seconds: int) -> list[str]:
+    """The command that starts a host."""
+    program = interpreter()
+    if program is None:
+        raise Refusal("code_unavailable", "the interpreter is not installed", "run: pip install pydantic-monty")
+    return [
+        *_wrapped(directory), *PYTHON, "-m", "ironcurtain.sandbox.host", str(worker(directory, program)), str(memory),
+        str(seconds), *needed(directory), str(program),
+    ]  # fmt: skip
+
+
+def worker(directory: Path, program: Path) -> Path:
+    """The program that a host starts in place of the interpreter: it walls itself in and becomes it."""
+    words = [*PYTHON, "-m", "ironcurtain.sandbox.launch", str(program), *LIBRARIES, "--"]
+    text = f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n'
+    path = directory / _WORKER
+    if not path.is_file() or path.read_text("utf-8") != text:
+        fresh = directory / f"{_WORKER}.{os.getpid()}"
+        fresh.write_text(text, "utf-8")
+        fresh.chmod(0o700)
+        fresh.rename(path)
+    return path
+
+
+def needed(directory: Path) -> list[str]:
+    """What our own Python reads when it starts, what any program links with, and what starts the interpreter."""
+    ours = Path(__file__).resolve().parents[2]
+    prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, str(ours)}
+    return [*sorted(prefixes), *LIBRARIES, "/bin", "/usr/bin", str(directory / _WORKER)]
+
+
+@functools.cache
+def bubblewrap() -> tuple[str, str]:
+    """Where bubblewrap is, and why it cannot be used here; nothing for either."""
+    found = shutil.which("bwrap") or ""
+    if not found:
+        return "", ""
+    command = [found, "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--", "/bin/sh", "-c", ":"]
+    tried = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)  # noqa: S603 - to try it
+    return found, "" if tried.returncode == 0 else tried.stderr.strip() or f"it ends with {tried.returncode}"
+
+
+def _wrapped(directory: Path) -> list[str]:
+    """Another wall around all of it, where the system has one: no view of other processes, mounts or names."""
+    found, problem = bubblewrap()
+    if not found or problem:
+        return []
+    seen = [each for path in needed(directory) for each in ("--ro-bind-try", path, path)]
+    return [
+        found, "--unshare-all", "--die-with-parent", "--clearenv", "--cap-drop", "ALL", "--proc", "/proc",
+        "--dev", "/dev", *seen, "--",
+    ]  # fmt: skip

@@ -1,0 +1,170 @@
+"""Programs on disk: those that wait for a person, whole, and what came of the others.
+
+Each is one file of the owner's, sealed with a key of the home: a program that somebody else wrote or changed there does
+not go on. INVARIANT: a file is replaced as a whole, and is on the disk before anything relies on it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+from dataclasses import asdict, dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+from ironcurtain.errors import Refusal
+from ironcurtain.wire import strict_json
+from ironcurtain.wire.limits import ARTIFACT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ironcurtain.model.call import Json
+
+VERSION: Final = 1
+MOST_KEPT: Final = 500  # programs whose end is remembered
+_NAME: Final = re.compile(r"[0-9a-f]{8}")
+
+
+class Status(Enum):
+    """Where a program is."""
+
+    RUNNING = "running"
+    WAITING = "waiting"
+    """A person has to answer; nothing of it runs."""
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    CUT_OFF = "cut-off"
+    """The daemon ended while it ran. What it had done by then is in the record."""
+
+
+@dataclass(slots=True)
+class Step:
+    """A call that a program made, and what it was told."""
+
+    name: str
+    args: list[Json]
+    kwargs: dict[str, Json]
+    answer: dict[str, Json] | None = None
+
+
+@dataclass(slots=True)
+class Run:
+    """One program."""
+
+    id: str
+    principal: dict[str, Json]
+    program: str
+    data: Json
+    limits: dict[str, Json]
+    seed: int
+    created: str
+    status: Status = Status.RUNNING
+    steps: list[Step] = field(default_factory=list)
+    """All calls so far, while they are needed to go on."""
+    calls: int = 0
+    moments: list[float] = field(default_factory=list)
+    """What it read off the clock."""
+    printed: str = ""
+    cut: bool = False
+    """It printed more than is kept."""
+    state: str = ""
+    """The interpreter's own, stopped at the last call."""
+    interpreter: str = ""
+    question: str = ""
+    result: Json = None
+    failure: dict[str, Json] = field(default_factory=dict)
+    ended: str = ""
+
+    def told(self) -> dict[str, Json]:
+        """What whoever started it is told."""
+        found: dict[str, Json] = {"run": self.id, "status": self.status.value, "calls": self.calls}
+        if self.status is Status.DONE:
+            found["result"] = self.result
+        if self.failure:
+            found["failure"] = dict(self.failure)
+        if self.question and self.status is Status.WAITING:
+            found["question"] = self.question
+        if self.printed:
+            found["printed"] = self.printed
+        if self.cut:
+            found["cut"] = True
+        return found
+
+
+class Store:
+    """The files of programs, below one directory."""
+
+    def __init__(self, directory: Path, secret: bytes) -> None:
+        self._directory = directory
+        self._key = hmac.digest(secret, b"ironcurtain programs", "sha256")
+
+    def save(self, run: Run) -> None:
+        """Write it down. Raises `OSError` if that cannot be done."""
+        body: dict[str, Any] = asdict(run)
+        body["status"] = run.status.value
+        content = strict_json.canonical({"version": VERSION, "run": body})
+        text = strict_json.canonical({"seal": self._seal(content), "content": content.decode()})
+        self._directory.mkdir(mode=0o700, exist_ok=True)
+        path, fresh = self._path(run.id), self._directory / f".{run.id}.{os.getpid()}"
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.rename(path)
+        above = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(above)
+        finally:
+            os.close(above)
+
+    def load(self, name: str) -> Run:
+        """Read one. Raises `Refusal` if there is none, or if it is not as it was written."""
+        if not _NAME.fullmatch(name) or not self._path(name).is_file():
+            raise Refusal("run_unknown", f"there is no program {name[:20]!r}", "run: ironcurtain code list")
+        spoiled = Refusal("run_spoiled", f"the file of program {name} is not as it was written", "it does not go on")
+        try:
+            outer: Any = strict_json.loads(self._path(name).read_bytes(), ARTIFACT)
+            content = outer["content"].encode()
+            if not hmac.compare_digest(str(outer["seal"]), self._seal(content)):
+                raise spoiled
+            inner: Any = strict_json.loads(content, ARTIFACT)
+            if inner["version"] != VERSION or inner["run"]["id"] != name:
+                raise spoiled
+            fields = {**inner["run"], "status": Status(inner["run"]["status"])}
+            fields["steps"] = [Step(**step) for step in fields["steps"]]
+            return Run(**fields)
+        except (KeyError, TypeError, ValueError, AttributeError, OSError):
+            raise spoiled from None
+
+    def names(self) -> list[str]:
+        """All of them, the newest last."""
+        if not self._directory.is_dir():
+            return []
+        files = [path for path in self._directory.iterdir() if _NAME.fullmatch(path.stem) and path.suffix == ".json"]
+        return [path.stem for path in sorted(files, key=lambda path: (path.stat().st_mtime_ns, path.stem))]
+
+    def all(self) -> Iterator[Run]:
+        """Those that are as they were written."""
+        for name in self.names():
+            try:
+                yield self.load(name)
+            except Refusal:
+                continue
+
+    def tidy(self) -> None:
+        """Forget the oldest of those that have ended."""
+        ended = [run.id for run in self.all() if run.status not in (Status.RUNNING, Status.WAITING)]
+        for name in ended[:-MOST_KEPT]:
+            self._path(name).unlink(missing_ok=True)
+
+    def _path(self, name: str) -> Path:
+        return self._directory / f"{name}.json"
+
+    def _seal(self, content: bytes) -> str:
+        return hmac.new(self._key, content, hashlib.sha256).hexdigest()

@@ -1,0 +1,363 @@
+"""Code mode, end to end: real daemon, real sandbox, real servers, and a person who takes their time."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ironcurtain.artifacts.policy import Surroundings
+from ironcurtain.artifacts.verify import verify_directory
+from ironcurtain.audit.checkpoint import Signer
+from ironcurtain.sandbox.store import Status, Store
+from tests.e2e.house import PROGRAM, code_of, text_of
+from tests.e2e.test_bad_servers import Bad
+
+if TYPE_CHECKING:
+    from tests.e2e.house import House
+
+ROOT = Path(__file__).parent.parent.parent
+THREE = """
+import bad
+one = bad.echo(text="before")
+print("about to ask")
+two = bad.touch(text="x")
+three = bad.echo(text="after")
+[one, two, three]
+"""
+
+
+class Coded(Bad):
+    """A house whose server `bad` writes down what reaches it: `echo` is allowed, `touch` asks."""
+
+    def __init__(self, house: House, text: str = "") -> None:
+        house.configure(text)
+        super().__init__(house)
+        path = house.home / "policy" / "compiled-policy.json"
+        rules = json.loads(path.read_text())
+        rules["rules"].insert(
+            0, {"name": "touch-asks", "if": {"server": ["bad"], "tool": ["touch"]}, "then": "escalate"}
+        )
+        path.write_text(json.dumps(rules))
+        assert verify_directory(house.home / "policy", Surroundings(house.home, time.time())).passed
+
+    def run(self, program: str, *arguments: str, code: int = 0) -> Any:
+        """What came of a program."""
+        done = self.house.run("code", "run", "-", "--json", *arguments, stdin=program, code=code)
+        return json.loads(done)
+
+    def start(self, program: str) -> subprocess.Popen[bytes]:
+        """Start one, and do not wait for it."""
+        self.house.run("daemon", "start")
+        file = self.house.owner / "program.py"
+        file.write_text(program)
+        return subprocess.Popen(
+            [*PROGRAM, "code", "run", str(file)],
+            env=self.house.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def until(self, status: str) -> Any:
+        """The newest program, once it is there."""
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            programs = self.house.json("code", "list")
+            if programs and programs[0]["status"] == status:
+                return programs[0]
+            time.sleep(0.05)
+        raise AssertionError(self.house.json("code", "list"))
+
+    def names(self) -> list[tuple[str, Any]]:
+        return [(call["name"], call["arguments"]) for call in self.reached()]
+
+    @property
+    def store(self) -> Store:
+        return Store(self.house.home / "programs", Signer.of(self.house.home / "audit.key").secret)
+
+
+WHOLE = [("echo", {"text": "before"}), ("touch", {"text": "x"}), ("echo", {"text": "after"})]
+
+
+def test_a_program_calls_tools_and_every_call_is_recorded(house: House) -> None:
+    coded = Coded(house)
+    told = coded.run(
+        "import bad\nimport tools\nprint('hi', data)\n[bad.echo(text=t) for t in data] + tools.servers()",
+        "--data",
+        '["a", "b"]',
+    )
+    assert told["status"] == "done"
+    assert [json.loads(each) for each in told["result"][:2]] == [{"text": "a"}, {"text": "b"}]
+    assert told["result"][2:] == ["bad", "filesystem"]
+    assert told["printed"] == "hi ['a', 'b']\n"
+    intents = house.records(kind="intent")
+    assert [record["code"] for record in intents] == [{"run": told["run"], "step": step} for step in (1, 2)]
+    assert {record["agent"]["agent"] for record in intents} == {"code"}
+    begun, ended = (record for record in house.records(kind="event") if record["event"] == "code")
+    assert "bad.echo" in begun["program"]
+    assert (ended["status"], ended["calls"]) == ("done", 3)
+    assert "unbroken" in house.run("audit", "verify")
+
+
+def test_a_refused_call_raises_what_can_be_caught_and_says_why(house: House) -> None:
+    coded = Coded(house)
+    caught = "import filesystem\ntry:\n    filesystem.delete_file(path='x')\nexcept PermissionError as error:\n    r = str(error)\nr"
+    assert "not allowed" in coded.run(caught)["result"]
+    told = coded.run("import filesystem\nfilesystem.delete_file(path='x')", code=1)
+    assert told["failure"]["kind"] == "error"
+    assert "PermissionError" in told["failure"]["message"]
+    assert (
+        coded.run(
+            "import bad\ntry:\n    bad.echo(text='x' * 5_000_000)\nexcept (TypeError, PermissionError, RuntimeError) as error:\n    r = 'refused'\nr"
+        )["result"]
+        == "refused"
+    )
+
+
+@pytest.mark.parametrize(
+    ("program", "kind", "says"),
+    [
+        ("import bad\nbad.echo(txt='x')", "types", "txt"),
+        ("import bad\nbad.nothing()", "types", "nothing"),
+        ("import nothing", "types", "nothing"),
+        ("1 +", "types", "expression"),
+        ("raise ValueError('no')", "error", "ValueError: no"),
+        ("import bad\nfor n in range(300):\n    bad.echo(text='x' + str(n))", "calls", "200"),
+        ("{1, 2}", "result", "set"),
+        ("import os\nos.environ", "error", "not supported"),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_is_said(house: House, program: str, kind: str, says: str) -> None:
+    told = Coded(house).run(program, code=1)
+    assert told["failure"]["kind"] == kind
+    assert says in told["failure"]["message"]
+
+
+def test_a_program_that_waits_outlives_the_daemon_and_does_nothing_twice(house: House) -> None:
+    coded = Coded(house)
+    waiting = coded.start(THREE)
+    program = coded.until("waiting")
+    assert hosts_of(house.status()["pid"], program["run"], house) == []
+    (question,) = house.json("approvals", "list")
+    assert question["id"] == program["question"]
+    house.kill()
+    waiting.wait(timeout=20)
+    assert waiting.returncode != 0
+    for stream in (waiting.stdout, waiting.stderr):
+        assert stream is not None
+        stream.close()
+    house.run("daemon", "start")
+    assert coded.until("waiting")["question"] == question["id"]
+    assert coded.names() == WHOLE[:1]
+    house.run("approvals", "approve", question["id"])
+    done = coded.until("done")
+    assert [json.loads(each) for each in done["result"]] == [arguments for _, arguments in WHOLE]
+    assert done["printed"] == "about to ask\n"
+    assert coded.names() == WHOLE
+    assert house.json("code", "show", program["run"])["program"] == THREE
+    assert "unbroken" in house.run("audit", "verify")
+
+
+def hosts_of(daemon: int, run: str, house: House) -> list[int]:
+    """The processes under the daemon that could still run a program; the one that is ready for the next is none."""
+    running = [path for path in Path("/proc").iterdir() if path.name.isdecimal()]
+    found = []
+    for path in running:
+        try:
+            status = (path / "stat").read_text().rsplit(")", 1)[1].split()
+            command = (path / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if int(status[1]) == daemon and b"ironcurtain.sandbox.host" in command:
+            found.append(int(path.name))
+    return found[1:]
+
+
+def test_after_an_upgrade_it_does_again_what_it_had_done_without_doing_it(house: House) -> None:
+    coded = Coded(house)
+    clocked = THREE.replace("import bad", "import bad, time, random\nseed = [time.time(), random.random()]").replace(
+        "[one,", "seed + [one,"
+    )
+    waiting = coded.start(clocked)
+    program = coded.until("waiting")
+    house.run("daemon", "stop")
+    waiting.communicate(timeout=20)
+    run = coded.store.load(program["run"])
+    assert run.status is Status.WAITING
+    run.interpreter = "0.0.1"
+    coded.store.save(run)
+    house.run("daemon", "start")
+    house.run("approvals", "approve", program["question"])
+    done = coded.until("done")
+    assert done["result"][0] == run.moments[0]
+    assert coded.names() == WHOLE
+
+
+def test_a_program_that_somebody_changed_does_not_go_on(house: House) -> None:
+    coded = Coded(house)
+    waiting = coded.start(THREE)
+    program = coded.until("waiting")
+    house.run("daemon", "stop")
+    waiting.communicate(timeout=20)
+    file = house.home / "programs" / f"{program['run']}.json"
+    file.write_text(file.read_text().replace("after", "again"))
+    house.run("daemon", "start")
+    assert house.json("code", "list") == []
+    assert house.json("approvals", "list") == []
+    assert "not as it was written" in house.run("code", "show", program["run"], code=2)
+    assert coded.names() == WHOLE[:1]
+
+
+def test_a_no_is_what_the_program_gets(house: House) -> None:
+    coded = Coded(house)
+    waiting = coded.start(
+        "import bad\ntry:\n    bad.touch(text='x')\nexcept PermissionError as error:\n    r = str(error)\nr"
+    )
+    program = coded.until("waiting")
+    house.run("approvals", "deny", program["question"], "not today")
+    out, _ = waiting.communicate(timeout=30)
+    assert waiting.returncode == 0
+    assert b"not today" in out
+    assert coded.names() == []
+
+
+def test_a_program_that_waits_can_be_cancelled_and_its_question_is_gone(house: House) -> None:
+    coded = Coded(house)
+    waiting = coded.start(THREE)
+    program = coded.until("waiting")
+    assert "cancelled" in house.run("code", "cancel", program["run"])
+    waiting.communicate(timeout=20)
+    assert waiting.returncode == 1
+    assert house.json("approvals", "list") == []
+    assert coded.names() == WHOLE[:1]
+    house.run("code", "cancel", program["run"], code=2)
+
+
+def test_who_goes_away_while_it_waits_leaves_it_waiting(house: House) -> None:
+    coded = Coded(house)
+    waiting = coded.start(THREE)
+    program = coded.until("waiting")
+    waiting.send_signal(signal.SIGINT)
+    waiting.communicate(timeout=20)
+    assert coded.until("waiting")["run"] == program["run"]
+    house.run("approvals", "approve", program["question"])
+    coded.until("done")
+    assert coded.names() == WHOLE
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        "resolve2:before",
+        "record_intent:before",
+        "record_intent:after",
+        "forward:before",
+        "forward:after",
+        "record_outcome:before",
+        "record_outcome:after",
+        "settle:after",
+    ],
+)
+def test_a_kill_at_any_step_of_the_approved_call_repeats_no_effect(house: House, point: str) -> None:
+    coded = Coded(house)
+    command = [sys.executable, "-m", "tests.faults.dies", str(house.home), f"code-{point}"]
+    died = subprocess.run(command, cwd=ROOT, env=house.environment, capture_output=True, timeout=60, check=False)
+    assert died.returncode == -signal.SIGKILL, died.stderr
+    reached = len(coded.reached())
+    made = bool(house.records(kind="intent"))
+    house.run("daemon", "start")
+    if made:
+        done = coded.until("done")
+        assert done["result"].startswith(("IronCurtain was cut off", "the call was made"))
+        assert len(coded.reached()) == reached <= 1
+    else:
+        house.run("approvals", "approve", coded.until("waiting")["question"])
+        coded.until("done")
+        assert coded.names() == [("touch", {"text": "x"})]
+    assert "unbroken" in house.run("audit", "verify")
+
+
+# --- For any agent. ---
+
+
+def test_an_agent_gets_code_mode_as_a_tool(house: House) -> None:
+    coded = Coded(house, "[code]\noffered = true\n")
+    agent = house.agent("--agent", "claude")
+    names = [tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]]
+    assert names[:3] == ["execute_code", "code_result", "search_tools"]
+    result = agent.call("execute_code", code="import bad\nprint('hi')\nlen(bad.echo(text=data['t']))", data={"t": "x"})
+    assert result["structuredContent"]["result"] == len('{"text": "x"}')
+    assert text_of(result).startswith("hi\n")
+    assert "bad.echo" in text_of(agent.call("search_tools", words="echo"))
+    assert agent.call("execute_code", code="import bad\nbad.echo(nothing=1)")["isError"] is True
+    assert {record["agent"]["agent"] for record in house.records(kind="intent")} == {"claude"}
+    run = result["structuredContent"]["run"]
+    assert agent.call("code_result", run=run)["structuredContent"]["status"] == "done"
+    assert code_of(house.agent("--agent", "other").call("code_result", run=run)) == "run_unknown"
+    for arguments in ({}, {"code": ""}, {"code": 1}, {"code": "1", "more": 2}):
+        assert code_of(agent.call("execute_code", **arguments)) == "call_malformed"
+    assert coded.names() == [("echo", {"text": "x"})]
+
+
+def test_code_mode_is_not_there_unless_it_is_offered(house: House) -> None:
+    Coded(house)
+    agent = house.agent()
+    names = [tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]]
+    assert "execute_code" not in names
+    assert (
+        agent.ask("tools/call", {"name": "execute_code", "arguments": {"code": "1"}})["error"]["data"]["code"]
+        == "tool_unknown"
+    )
+
+
+def test_a_program_of_an_agent_that_left_goes_on_waiting(house: House) -> None:
+    coded = Coded(house, "[code]\noffered = true\n")
+    agent = house.agent("--agent", "claude")
+    agent.ask("tools/list")
+    agent.send(
+        json.dumps(
+            {
+                "jsonrpc": "2.0",
+                "id": 99,
+                "method": "tools/call",
+                "params": {"name": "execute_code", "arguments": {"code": THREE}},
+            }
+        ).encode()
+    )
+    program = coded.until("waiting")
+    agent.close()
+    time.sleep(0.2)
+    assert coded.until("waiting")["run"] == program["run"]
+    house.run("approvals", "approve", program["question"])
+    coded.until("done")
+    assert coded.names() == WHOLE
+    back = house.agent("--agent", "claude")
+    assert [
+        json.loads(each) for each in back.call("code_result", run=program["run"])["structuredContent"]["result"]
+    ] == [arguments for _, arguments in WHOLE]
+
+
+def test_no_process_of_a_program_stays_behind(house: House) -> None:
+    coded = Coded(house)
+    coded.run("import bad\nbad.echo(text='x')")
+    daemon = house.status()["pid"]
+    house.run("daemon", "stop")
+    time.sleep(0.2)
+    left = [
+        path for path in Path("/proc").iterdir() if path.name.isdecimal() and str(house.home).encode() in _command(path)
+    ]
+    assert [path.name for path in left if int(path.name) not in (os.getpid(), daemon)] == []
+
+
+def _command(path: Path) -> bytes:
+    try:
+        return (path / "cmdline").read_bytes()
+    except OSError:
+        return b""

@@ -100,7 +100,8 @@ def test_a_program_calls_tools_and_every_call_is_recorded(house: House) -> None:
     intents = house.records(kind="intent")
     assert [record["code"] for record in intents] == [{"run": told["run"], "step": step} for step in (1, 2)]
     assert {record["agent"]["agent"] for record in intents} == {"code"}
-    begun, ended = (record for record in house.records(kind="event") if record["event"] == "code")
+    begun, planned, ended = (record for record in house.records(kind="event") if record["event"] == "code")
+    assert planned["plan"]["calls"][0] == {"flows": [], "line": 4, "name": "bad.echo", "often": "many"}
     assert "bad.echo" in begun["program"]
     assert (ended["status"], ended["calls"]) == ("done", 3)
     assert "unbroken" in house.run("audit", "verify")
@@ -110,7 +111,7 @@ def test_a_refused_call_raises_what_can_be_caught_and_says_why(house: House) -> 
     coded = Coded(house)
     caught = "import filesystem\ntry:\n    filesystem.delete_file(path='x')\nexcept PermissionError as error:\n    r = str(error)\nr"
     assert "not allowed" in coded.run(caught)["result"]
-    told = coded.run("import filesystem\nfilesystem.delete_file(path='x')", code=1)
+    told = coded.run("import filesystem\nname = 'x'.lower()\nfilesystem.delete_file(path=name)", code=1)
     assert told["failure"]["kind"] == "error"
     assert "PermissionError" in told["failure"]["message"]
     assert (
@@ -282,6 +283,132 @@ def test_a_kill_at_any_step_of_the_approved_call_repeats_no_effect(house: House,
         coded.until("done")
         assert coded.names() == [("touch", {"text": "x"})]
     assert "unbroken" in house.run("audit", "verify")
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        "record_intent2:before",
+        "record_intent2:after",
+        "forward2:before",
+        "forward2:after",
+        "record_outcome2:before",
+        "record_outcome2:after",
+        "settle2:after",
+    ],
+)
+def test_a_kill_after_the_approved_call_repeats_neither_it_nor_what_came_after(house: House, point: str) -> None:
+    coded = Coded(house)
+    command = [sys.executable, "-m", "tests.faults.dies", str(house.home), f"code-{point}y"]
+    died = subprocess.run(command, cwd=ROOT, env=house.environment, capture_output=True, timeout=60, check=False)
+    assert died.returncode == -signal.SIGKILL, died.stderr
+    reached = coded.names()
+    assert reached[:1] == [("touch", {"text": "x"})]
+    intents = len(house.records(kind="intent"))
+    house.run("daemon", "start")
+    if intents > 1:
+        assert "after 1 calls" in coded.until("cut-off")["failure"]["message"]
+        assert coded.names() == reached
+    else:  # it had been told the answer, and had done nothing since: it goes on
+        assert json.loads(coded.until("done")["result"]) == {"text": "x"}
+        assert coded.names() == [("touch", {"text": "x"}), ("echo", {"text": "y"})]
+    assert house.json("approvals", "list") == []
+
+
+# --- Plans. ---
+
+TWICE = """
+import bad
+for path in ["one", "two"]:
+    bad.touch(text=path)
+bad.echo(text="between")
+bad.touch(text="one")
+"end"
+"""
+
+
+def test_a_plan_is_asked_for_at_once_and_grants_exactly_its_calls(house: House) -> None:
+    coded = Coded(house)
+    waiting = coded.start(TWICE + "bad.touch(text='th' + str(3))\n")
+    program = coded.until("waiting")
+    questions = house.json("approvals", "list")
+    assert [question["arguments"] for question in questions] == [{"text": "one"}, {"text": "two"}]
+    assert {question["group"] for question in questions} == {program["question"]}
+    assert "2 times" in questions[0]["program"]
+    assert coded.names() == []
+    house.run("approvals", "approve", program["question"])
+    other = until_asked(house, {"text": "th3"})  # what was not in the plan asks
+    assert [arguments["text"] for _, arguments in coded.names()] == ["one", "two", "between", "one"]
+    house.run("approvals", "deny", other)
+    waiting.communicate(timeout=30)
+    assert len(coded.names()) == 4
+    planned, asked, *granted = (
+        record for record in house.records(kind="event") if record.get("what") in ("planned", "asked", "granted")
+    )
+    assert [call["line"] for call in planned["plan"]["calls"]] == [4, 4, 5, 6, 8]
+    assert len(asked["questions"]) == len(granted) == 2
+    assert [record["uses"] for record in granted] == [2, 1]
+
+
+def until_asked(house: House, arguments: dict[str, Any]) -> str:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        for question in house.json("approvals", "list"):
+            if question["arguments"] == arguments:
+                return str(question["id"])
+        time.sleep(0.05)
+    raise AssertionError(arguments)
+
+
+def test_a_plan_is_shown_without_running_anything(house: House) -> None:
+    coded = Coded(house)
+    file = house.owner / "p.py"
+    file.write_text(
+        "import bad, filesystem\nx = bad.echo(text='a')\nfor p in data:\n    bad.touch(text=x)\nfilesystem.delete_file(path='y')\nf = bad.touch\n"
+    )
+    said = house.run("code", "plan", str(file)).splitlines()
+    assert said == [
+        'line 2: bad.echo(text="a"): allow',
+        "line 4: bad.touch(...) (any number of times), with what bad.echo gave",
+        'line 5: filesystem.delete_file(path="y"): deny',
+        "and whatever else bad.touch can do",
+    ]
+    assert house.json("code", "plan", str(file))["open"] == ["bad.touch"]
+    assert coded.names() == []
+
+
+def test_a_no_to_a_plan_ends_the_program_before_it_did_anything(house: House) -> None:
+    coded = Coded(house)
+    waiting = coded.start(TWICE)
+    house.run("approvals", "deny", coded.until("waiting")["question"], "no")
+    waiting.communicate(timeout=30)
+    assert coded.until("failed")["failure"]["kind"] == "denied"
+    assert coded.names() == []
+
+
+def test_a_plan_outlives_the_daemon(house: House) -> None:
+    coded = Coded(house)
+    waiting = coded.start(TWICE)
+    coded.until("waiting")
+    house.kill()
+    waiting.communicate(timeout=20)
+    house.run("daemon", "start")
+    house.run("approvals", "approve", coded.until("waiting")["question"])
+    coded.until("done")
+    assert [arguments["text"] for _, arguments in coded.names()] == ["one", "two", "between", "one"]
+
+
+def test_a_call_that_can_never_be_allowed_ends_it_before_the_first_effect(house: House) -> None:
+    coded = Coded(house)
+    told = coded.run(
+        "import bad, filesystem\nbad.echo(text='x')\nfilesystem.read_text_file(path='~/.ironcurtain/config.toml')",
+        code=1,
+    )
+    assert told["failure"]["kind"] == "plan"
+    assert "line 3" in told["failure"]["message"]
+    assert coded.names() == []
+    minded = "import bad, filesystem\nbad.echo(text='x')\ntry:\n    filesystem.read_text_file(path='~/.ironcurtain/config.toml')\nexcept PermissionError:\n    pass\n1"
+    assert coded.run(minded)["result"] == 1
 
 
 # --- For any agent. ---

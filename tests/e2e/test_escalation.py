@@ -418,6 +418,7 @@ CONTROL: dict[str, dict[str, Any]] = {
     "budget": {},
     "budget/reset": {},
     "code/run": {"program": "1", "agent": "code"},
+    "code/plan": {"program": "1", "agent": "code"},
     "code/list": {},
     "code/show": {"run": "00000000"},
     "code/cancel": {"run": "00000000"},

@@ -69,11 +69,12 @@ async def approve(_: Question) -> Answer:
 async def main(home: str, point: str) -> None:
     async with Runtime(home, on_escalation=approve if point.startswith("code") else None) as runtime:
         await runtime.offered(Principal())
-        arm(point.removeprefix("code-"))
+        arm(point.removeprefix("code-").removesuffix("y"))
         if point.startswith("code"):
             program = (
-                "import bad\ntry:\n    r = bad.touch(text='x')\nexcept RuntimeError as error:\n    r = str(error)\nr"
+                "import bad\ntry:\n    r = bad.touch(text='x')\nexcept RuntimeError as error:\n    r = str(error)\n"
             )
+            program += "bad.echo(text='y')\nr" if point.endswith("y") else "r"
             await runtime.runs.execute(program, None, Principal(agent="code"), CallContext({}))
             return
         if point.startswith("ask"):

@@ -38,6 +38,20 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE if told["status"] == "done" else NO
 
 
+def plan(arguments: argparse.Namespace) -> int:
+    """What a program may do, and what would be decided; nothing is run."""
+    program = sys.stdin.read() if arguments.file == "-" else _text(arguments.file)
+    home = Home(default_home())
+    reach(home)
+    with Client(home) as client:
+        told = client.ask("code/plan", program=program, agent=arguments.agent)
+    if arguments.json:
+        print(json.dumps({name: told[name] for name in ("calls", "open")}))
+        return DONE
+    print("\n".join(visible(line) for line in told["words"]) or "it calls no tool")
+    return DONE
+
+
 def _wait(client: Client, *, quiet: bool) -> dict[str, Any]:
     """Wait for the end of a program, and say what it waits for."""
     said = False

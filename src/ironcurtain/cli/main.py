@@ -252,7 +252,14 @@ def _code(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     run.add_argument("file", metavar="FILE", help="the program, or - for the input")
     run.add_argument("--data", metavar="JSON", help="what the program finds as `data`; @FILE reads it from there")
-    run.add_argument("--agent", default="code", metavar="NAME", help="as which agent it runs (default: code)")
+    plan = _verb(
+        steps, "plan", "code:plan", "what a program may do, without running it",
+        "From its text: which tools it calls, with what, how often, what flows from one into another, and what would be"
+        " decided now.",
+    )  # fmt: skip
+    plan.add_argument("file", metavar="FILE", help="the program, or - for the input")
+    for verb in (run, plan):
+        verb.add_argument("--agent", default="code", metavar="NAME", help="as which agent it runs (default: code)")
     listing = _verb(steps, "list", "code:list_", "the programs that wait, run or have ended", "The newest first.")
     show = _verb(steps, "show", "code:show", "one program and what came of it", "Its text, its output, its result.")
     cancel = _verb(steps, "cancel", "code:cancel", "end a program", "Also one that waits for a person.")
@@ -265,7 +272,7 @@ def _code(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     tools.add_argument("names", metavar="NAME", nargs="*", help="a module, a function, or words to search for")
     tools.add_argument("--search", action="store_true", help="search for words")
     tools.add_argument("--agent", default="code", metavar="NAME", help="what this agent would see (default: code)")
-    for verb in (run, listing, show, tools):
+    for verb in (run, plan, listing, show, tools):
         verb.add_argument("--json", action="store_true", help="for machines")
 
 

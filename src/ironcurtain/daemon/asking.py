@@ -95,6 +95,7 @@ class Asking:
             besides=besides,
             size=len(strict_json.canonical(call.arguments)) + len(strict_json.canonical(besides)),
             granted=(settings.grant_uses, settings.grant_seconds),
+            program="step {step} of program {run}".format(**code) if (code := self._this.context.code) else "",
         )
 
     async def _wait(self, effect: AskHuman, question: Question) -> Approval | Decision:

@@ -194,6 +194,14 @@ class Control:
         finally:
             self._contexts.discard(context)
 
+    async def plan_code(self, params: dict[str, Json]) -> dict[str, Json]:
+        """What a program may do, without running it."""
+        program, agent = params.get("program"), params.get("agent")
+        if not isinstance(program, str) or not isinstance(agent, str):
+            raise RpcError(jsonrpc.INVALID_PARAMS, "which program, and as which agent?")
+        plan = await self._daemon.runtime.runs.plan(program, principal_from({"agent": agent}))
+        return {**plan.told(), "words": [*plan.in_words()]}
+
     async def list_code(self, _: dict[str, Json]) -> dict[str, Json]:
         """All programs."""
         return {"programs": [*self._daemon.runtime.runs.listed()]}
@@ -252,6 +260,7 @@ _METHODS: Final[dict[str, Method]] = {
     "budget": Control.budget,
     "budget/reset": Control.reset_budget,
     "code/run": Control.run_code,
+    "code/plan": Control.plan_code,
     "code/list": Control.list_code,
     "code/show": Control.show_code,
     "code/cancel": Control.cancel_code,

@@ -10,11 +10,12 @@ import asyncio
 import contextlib
 import secrets
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.audit.record import principal_fields
 from ironcurtain.audit.store import AuditHaltedError, UnrecordableError
+from ironcurtain.daemon.plan_asking import MOST_ASKED, EndedError, PlanAsking
+from ironcurtain.daemon.planning import read_plan
 from ironcurtain.errors import Refusal
 from ironcurtain.gateway.context import CallContext
 from ironcurtain.gateway.inbound.refusal import told_no
@@ -28,6 +29,7 @@ from ironcurtain.wire.limits import MESSAGE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ironcurtain.daemon.planning import Plan
     from ironcurtain.daemon.runtime import Runtime
     from ironcurtain.gateway.catalogue import Catalogue
     from ironcurtain.mediation.effects import Answer
@@ -41,14 +43,6 @@ LONGEST_PROGRAM: Final = 200_000  # characters
 _PROCESSOR_SECONDS: Final = 3_600
 _GRACE: Final = 10.0  # seconds beyond what a program may compute, for its host to say so itself
 _KEEPING: Final = 20.0
-
-
-@dataclass(frozen=True, slots=True)
-class _EndedError(Exception):
-    """A program that comes to no good end."""
-
-    kind: str
-    message: str
 
 
 class Runs:
@@ -77,11 +71,11 @@ class Runs:
         self._store.tidy()
         made = _made(before)
         for run in list(self._store.all()):
-            if run.status is Status.RUNNING:
+            if run.status is Status.RUNNING and not _stands_at_an_answer(run, made):
                 run.status, run.ended = Status.CUT_OFF, _now()
                 run.failure = {"kind": "cut-off", "message": f"the daemon ended while it ran, after {run.calls} calls"}
                 self._store.save(_emptied(run))
-            elif run.status is Status.WAITING:
+            elif run.status in (Status.RUNNING, Status.WAITING):
                 self._start(_Going(self, run, principal_from(run.principal)), made.get((run.id, run.calls)))
 
     async def execute(self, program: str, data: Json, principal: Principal, context: CallContext) -> dict[str, Json]:
@@ -112,6 +106,19 @@ class Runs:
         finally:
             leaving.cancel()
         return run.told()
+
+    async def plan(self, program: str, principal: Principal) -> Plan:
+        """What a program may do; nothing of it is run."""
+        run = Run(
+            id="", principal={}, program=program, data=None, limits=self._runtime.settings.code.fields(), seed=0,
+            created="", interpreter=interpreter_version(),
+        )  # fmt: skip
+        going = _Going(self, run, principal)
+        try:
+            raw = await going.proposed()
+        except HostError as error:
+            raise Refusal("code_unavailable", str(error), "run: ironcurtain doctor") from None
+        return read_plan(raw, await self.interfaces(principal), principal, self._runtime)
 
     def _start(self, going: _Going, made: str | None) -> None:
         self._under_way[going.run.id] = going
@@ -199,11 +206,12 @@ class _Going:
         """Run it to its end."""
         run = self.run
         try:
-            if run.status is Status.WAITING:
-                await self._answered_at_last(made)
+            if run.status is Status.WAITING and run.steps:
+                run.steps[-1].answer = await self._answered_at_last(made)
+            self._go_on()
             run.result = await self._to_its_end()
             run.status = Status.DONE
-        except _EndedError as error:
+        except EndedError as error:
             run.status, run.failure = Status.FAILED, {"kind": error.kind, "message": error.message}
         except (HostError, Refusal, OSError) as error:
             run.status, run.failure = Status.FAILED, {"kind": "sandbox", "message": str(error)}
@@ -236,29 +244,62 @@ class _Going:
     # --- In the sandbox. ---
 
     async def _to_its_end(self) -> Json:
-        await self._open()
+        await self._begin()
         compute = float(self._limit("seconds")) + _GRACE
         while True:
             host = self._host
             if host is None:
-                raise _EndedError("sandbox", "its process is gone")
+                raise EndedError("sandbox", "its process is gone")
             message = await host.hear(compute)
             self._note(message)
             if "call" in message:
                 answer = await self._called(message["call"])
                 if self._host is None:
-                    await self._open()  # it waited for a person; now it stands at that call again
+                    await self._begin()  # it waited for a person; now it stands at that call again
                 else:
                     self._host.say(answer)
             elif "done" in message:
                 result: Json = message["done"]
                 return result
             elif "failed" in message:
-                raise _EndedError(str(message["failed"]["kind"]), str(message["failed"]["message"]))
+                raise EndedError(str(message["failed"]["kind"]), str(message["failed"]["message"]))
             else:
                 raise HostError("it said something out of turn")
 
-    async def _open(self) -> None:
+    async def _begin(self) -> None:
+        """Open it; one that has done nothing yet says first what it may do."""
+        plan = await self._open()
+        if plan is None:
+            return
+        if not self.run.steps and not await self._agreed(plan):
+            await self._open()  # it was put away meanwhile
+        if self._host is not None:
+            self._host.say({"go": True})
+
+    async def proposed(self) -> Json:
+        """What the text says that it may do."""
+        try:
+            return await self._open()
+        finally:
+            await self._end_host()
+
+    async def _agreed(self, raw: Json) -> bool:
+        """Look at what it may do. Says whether it is still there: a person may have been asked about all of it."""
+        runtime, interfaces = self._runs.runtime, await self._runs.interfaces(self._principal)
+        plan = read_plan(raw, interfaces, self._principal, runtime)
+        cleaned: Json = runtime.redactor.clean(plan.told())[0]
+        await self.record("planned", {"plan": cleaned})
+        for call in plan.calls:
+            if call.never and call.decision is not None:
+                raise EndedError("plan", f"{call} ({call.decision.reason}); nothing was done")
+        asked = [call for call in plan.calls if call.effect is not None and call.often == "once"]
+        if not 1 < len({call.effect.digest for call in asked if call.effect}) <= MOST_ASKED:
+            return True
+        await self._end_host()
+        await PlanAsking(self._runs, self.run, self._session, self._tell).ask(asked)
+        return False
+
+    async def _open(self) -> Json:
         """Give the program to a new host: as it stands, or from the beginning if another interpreter wrote it."""
         run = self.run
         same = run.interpreter == interpreter_version()
@@ -279,6 +320,11 @@ class _Going:
             raise HostError("it said something out of turn")
         interfaces = await self._runs.interfaces(self._principal)
         self._host.say({"modules": interfaces.modules([str(name) for name in names])})
+        if state:
+            return None
+        proposed = await self._host.hear(_GRACE)
+        plan: Json = proposed.get("plan")
+        return plan if plan is not None else {}
 
     async def _end_host(self) -> None:
         host, self._host = self._host, None
@@ -306,18 +352,23 @@ class _Going:
         if self._at < len(run.steps):
             known = run.steps[self._at]
             if (known.name, known.args, known.kwargs) != (step.name, step.args, step.kwargs) or known.answer is None:
-                raise _EndedError("repeat", "after an upgrade it did not do again what it had done before")
+                raise EndedError("repeat", "after an upgrade it did not do again what it had done before")
             self._at += 1
             return known.answer
         if run.calls >= self._limit("calls"):
-            raise _EndedError("calls", f"it made more than {self._limit('calls')} calls")
+            raise EndedError("calls", f"it made more than {self._limit('calls')} calls")
         run.calls += 1
         run.steps.append(step)
         self._at += 1
         step.answer = await self._answer(step)
         if self._host is None:
-            run.status, run.question = Status.RUNNING, ""
+            self._go_on()
         return step.answer
+
+    def _go_on(self) -> None:
+        """INVARIANT: before a program goes on, it is on disk that it does; what it did before is not done again."""
+        self.run.status, self.run.question = Status.RUNNING, ""
+        self._runs.store.save(self.run)
 
     async def _answer(self, step: Step, question: str = "") -> dict[str, Json]:
         interfaces = await self._runs.interfaces(self._principal)
@@ -356,16 +407,11 @@ class _Going:
         run.status = Status.WAITING
         self._runs.store.save(run)
 
-    async def _answered_at_last(self, made: str | None) -> None:
-        """Go on after a start: ask again what was asked, unless the call may have been made already."""
-        run = self.run
-        step = run.steps[-1]
-        if made is None:
-            step.answer = await self._answer(step, run.question)
-        else:
-            step.answer = {"raise": ["RuntimeError", made]}
-        run.status, run.question = Status.RUNNING, ""
-        self._runs.store.save(run)
+    async def _answered_at_last(self, made: str | None) -> dict[str, Json]:
+        """After a start: ask again what was asked, unless the call may have been made already."""
+        if made is not None:
+            return {"raise": ["RuntimeError", made]}
+        return await self._answer(self.run.steps[-1], self.run.question)
 
 
 def _step_from(call: Any) -> Step:  # noqa: ANN401 - as a host said it
@@ -422,6 +468,12 @@ def _made(before: list[dict[str, Any]]) -> dict[tuple[str, int], str]:
             else:
                 found[step] = "the call was made, and what it gave was lost when IronCurtain was cut off"
     return found
+
+
+def _stands_at_an_answer(run: Run, made: dict[tuple[str, int], str]) -> bool:
+    """Whether a program that was to go on had done nothing since it was told what it had waited for."""
+    answered = bool(run.state) and bool(run.steps) and run.steps[-1].answer is not None
+    return answered and not any(name == run.id and step > run.calls for name, step in made)
 
 
 def _emptied(run: Run) -> Run:

@@ -70,10 +70,16 @@ class Question:
     """In bytes, all of it."""
     granted: tuple[int, float] = (1, 0.0)
     """How often and how long a wider yes is good, unless it says otherwise."""
+    program: str = ""
+    """Where in a program the call stands."""
+    plan: str = ""
+    """The program whose calls are asked for all at once, before it runs."""
 
     @property
     def kind(self) -> object:
         """Questions of one kind may be answered together."""
+        if self.plan:
+            return self.plan
         call, decision = self.effect.prepared.call, self.effect.decision
         roles = frozenset(item.role for item in call.values)
         return call.principal, call.server, call.tool, decision.code, decision.rule, roles

@@ -45,6 +45,7 @@ def shown(question: Question, group: str, now: float) -> dict[str, Json]:
         "principle": rule.principle if rule else "",
         "description": rule.description if rule else "",
         "alsoAsked": [*sorted(each.reason for each in effect.asking if each.reason != decision.reason)],
+        "program": question.program,
         "agentSays": question.agent_says,
         "widens": question.widens,
         "pattern": [*question.pattern.shown()] if question.pattern else [],

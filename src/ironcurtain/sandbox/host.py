@@ -8,6 +8,8 @@ daemon                                      host
 {program, data, limits, ...}            ->
                                         <-  {"wants": ["filesystem"]}         modules that the program imports
 {"modules": {...}}                      ->
+                                        <-  {"plan": {...}}                   what its text says that it may do
+{"go": true}                            ->
                                         <-  {"call": {name, args, kwargs}}
 {"value": ...} or {"raise": [...]}      ->
 {"keep": true}                          ->                                    instead of an answer, and it ends
@@ -29,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pydantic_monty as monty
 
 from ironcurtain.sandbox import walls
+from ironcurtain.sandbox.plan import plan_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -133,6 +136,7 @@ class _Program:
             if self._order["state"]:
                 at = opened.load_snapshot(base64.b64decode(self._order["state"]), print_callback=self._print)
             else:
+                self._propose(set(modules))
                 inputs = {"data": self._order["data"]}
                 at = opened.feed_start(self._order["program"], inputs=inputs, print_callback=self._print)
             while not isinstance(at, monty.MontyComplete):
@@ -148,6 +152,12 @@ class _Program:
             functions = dict.fromkeys(module["functions"], _never_called)
             found[name] = monty.ExternalModule(functions, stubs=module["stub"])
         return found
+
+    def _propose(self, modules: set[str]) -> None:
+        """Say what the program may do, before it does anything."""
+        self._say({"plan": plan_of(self._order["program"], modules)})
+        if "go" not in (_hear() or {}):
+            raise _Stopped
 
     def _step(self, at: Any) -> Any:  # noqa: ANN401 - what the interpreter waits for
         if isinstance(at, monty.NameLookupSnapshot):

@@ -1,0 +1,123 @@
+"""One question for a whole plan: the calls that a program will make and that need a person, asked together beforehand.
+
+A yes grants exactly those calls: the same arguments, as often as they stand in the plan, for this program, until it
+ends. Anything else still asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import secrets
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.audit.store import AuditHaltedError, UnrecordableError
+from ironcurtain.errors import Refusal
+from ironcurtain.escalation.grants import Grant
+from ironcurtain.escalation.queue import Question
+from ironcurtain.sandbox.store import Status
+from ironcurtain.wire import strict_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ironcurtain.daemon.planning import Planned
+    from ironcurtain.daemon.runs import Runs
+    from ironcurtain.model.call import Json
+    from ironcurtain.sandbox.store import Run
+
+MOST_ASKED: Final = 40  # calls in one question; more is more than a person can weigh
+_TICK: Final = 5.0
+_GOOD_FOR: Final = 30 * 24 * 3600.0  # seconds; it ends with the program in any case
+
+
+@dataclass(frozen=True, slots=True)
+class EndedError(Exception):
+    """A program that comes to no good end."""
+
+    kind: str
+    message: str
+
+
+class PlanAsking:
+    """Asks for the calls of one program."""
+
+    def __init__(self, runs: Runs, run: Run, session: str, tell: Callable[[dict[str, Json]], None] | None) -> None:
+        self._runs = runs
+        self._runtime = runs.runtime
+        self._run = run
+        self._session = session
+        self._tell = tell
+
+    async def ask(self, calls: Sequence[Planned]) -> None:
+        """Ask, wait, and grant what was said yes to. Raises `EndedError` for a no."""
+        uses = Counter(call.effect.digest for call in calls if call.effect)
+        questions = {call.effect.digest: self._question(call, uses) for call in calls if call.effect}
+        queue = self._runtime.queue
+        try:
+            for question in questions.values():
+                queue.put(question)
+            self._put_away(list(questions.values()))
+            await self._record("asked", {"questions": [question.id for question in questions.values()]})
+            for digest, question in questions.items():
+                await self._answered(question, uses[digest])
+        finally:
+            for question in questions.values():
+                queue.drop(question)
+        self._run.status, self._run.question = Status.RUNNING, ""
+        self._runs.store.save(self._run)
+
+    def _question(self, call: Planned, uses: Counter[str]) -> Question:
+        effect = call.effect
+        if effect is None:
+            raise EndedError("plan", "nothing is asked of it")
+        times = uses[effect.digest]
+        often = f", {times} times" if times > 1 else ""
+        return Question(
+            id=secrets.token_hex(4),
+            session=self._session,
+            effect=effect,
+            asked_at=time.time(),
+            expires=math.inf,
+            answered=asyncio.get_running_loop().create_future(),
+            size=len(strict_json.canonical(effect.prepared.call.arguments)),
+            program=f"line {call.line} of program {self._run.id}{often}; asked before it runs",
+            plan=self._run.id,
+        )
+
+    def _put_away(self, questions: list[Question]) -> None:
+        """Nothing was done yet: the program's text is all there is to keep."""
+        (name,) = (name for name, group in self._runtime.queue.groups().items() if questions[0] in group)
+        self._run.status, self._run.question = Status.WAITING, name
+        self._runs.store.save(self._run)
+
+    async def _answered(self, question: Question, uses: int) -> None:
+        while not question.answered.done():
+            if self._tell is not None:
+                self._tell({"progress": 1e-6, "message": "waiting for a person to approve the plan of this program"})
+            await asyncio.wait([question.answered], timeout=_TICK)
+        answer = question.answered.result()
+        if not answer.approved:
+            said = f": {answer.sentence}" if answer.sentence else ""
+            raise EndedError("denied", f"a person said no to {question.program}{said}; nothing was done")
+        runtime, call = self._runtime, question.effect.prepared.call
+        grant = Grant(
+            runtime.grants.next_id(), question.effect, answer.approver, uses, time.monotonic() + _GOOD_FOR,
+            self._session, None,
+        )  # fmt: skip
+        await self._record(
+            "granted",
+            {"question": question.id, "grant": grant.id, "server": call.server, "tool": call.tool, "uses": uses,
+             "callDigest": question.effect.digest, "approver": answer.approver},
+        )  # fmt: skip
+        runtime.grants.add(grant, time.monotonic())
+
+    async def _record(self, what: str, fields: dict[str, Json]) -> None:
+        about: dict[str, Json] = {"event": "code", "run": self._run.id, "what": what, "agent": self._run.principal}
+        try:
+            await self._runtime.audit.append("event", {**about, **fields})
+        except (AuditHaltedError, UnrecordableError) as error:
+            raise Refusal("audit_unwritable", str(error), "run: ironcurtain doctor") from None

@@ -1,0 +1,138 @@
+"""The plan of a program, against the policy: what is decided already, what can never be, what a person must answer.
+
+A plan comes out of a sandbox and proves nothing. It is used to refuse early and to ask early; a yes to it is good for
+exactly the calls that were shown, each as often as it was, and every call is decided again when it is made.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from ironcurtain.engine.evaluate import escalations
+from ironcurtain.errors import Refusal
+from ironcurtain.mediation.approvals import digest_of
+from ironcurtain.mediation.decide import judge, prepare
+from ironcurtain.mediation.effects import AskHuman
+from ironcurtain.model.call import ToolCall
+from ironcurtain.model.decision import Decision, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ironcurtain.daemon.runtime import Runtime
+    from ironcurtain.model.call import Json, Principal
+    from ironcurtain.sandbox.interfaces import Interfaces
+
+MOST: Final = 200  # calls of one plan
+_OFTEN: Final = {"once": "", "maybe": " (perhaps)", "many": " (any number of times)"}
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One call that a program may make."""
+
+    name: str
+    line: int
+    often: str
+    flows: tuple[str, ...]
+    """Tools whose results may be in its arguments."""
+    arguments: dict[str, Json] | None
+    """All of them, if the text says so."""
+    caught: bool
+    decision: Decision | None
+    """What would be decided now, where the arguments are known."""
+    effect: AskHuman | None
+    """What a person would be asked."""
+
+    @property
+    def never(self) -> bool:
+        """Whether the program will make it, and it can only be refused."""
+        denied = self.decision is not None and self.decision.outcome is Outcome.DENY
+        return denied and self.often == "once" and not self.caught
+
+    def told(self) -> dict[str, Json]:
+        """As data."""
+        found: dict[str, Json] = {"name": self.name, "line": self.line, "often": self.often, "flows": [*self.flows]}
+        if self.arguments is not None:
+            found["arguments"] = self.arguments
+        if self.decision is not None:
+            found["decision"] = self.decision.outcome.word
+            found["reason"] = self.decision.reason
+        return found
+
+    def __str__(self) -> str:
+        known = self.arguments
+        given = "..." if known is None else ", ".join(f"{name}={json.dumps(value)}" for name, value in known.items())
+        flows = f", with what {', '.join(self.flows)} gave" if self.flows else ""
+        decided = f": {self.decision.outcome.word}" if self.decision else ""
+        return f"line {self.line}: {self.name}({given}){_OFTEN[self.often]}{flows}{decided}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a program may do."""
+
+    calls: tuple[Planned, ...]
+    loose: tuple[str, ...]
+    """Tools and servers that it may call with anything."""
+
+    def told(self) -> dict[str, Json]:
+        """As data."""
+        return {"calls": [call.told() for call in self.calls], "open": [*self.loose]}
+
+    def in_words(self) -> list[str]:
+        """For a person, a line for each call."""
+        return [*map(str, self.calls), *(f"and whatever else {name} can do" for name in self.loose)]
+
+
+def read_plan(raw: Any, interfaces: Interfaces, principal: Principal, runtime: Runtime) -> Plan:  # noqa: ANN401 - as it came
+    """A plan as a host wrote it down. What is malformed there is left open."""
+    calls = raw.get("calls") if isinstance(raw, dict) else None
+    loose = raw.get("open") if isinstance(raw, dict) else None
+    sites = [site for site in calls if isinstance(site, dict)][:MOST] if isinstance(calls, list) else []
+    found = tuple(call for site in sites for call in _planned(site, interfaces, principal, runtime))
+    names = [str(name)[:200] for name in loose][:MOST] if isinstance(loose, list) else []
+    return Plan(found, tuple(names))
+
+
+def _planned(site: dict[str, Any], interfaces: Interfaces, principal: Principal, runtime: Runtime) -> Iterator[Planned]:
+    name, line, often = str(site.get("name"))[:200], site.get("line"), site.get("often")
+    function = interfaces.find(name)
+    if function is None:
+        return
+    flows = site.get("flows")
+    arguments, decision, effect = None, None, None
+    args, kwargs = site.get("args"), site.get("kwargs")
+    if isinstance(args, list) and isinstance(kwargs, dict):
+        try:
+            arguments = function.arguments(args, kwargs)
+        except Refusal:
+            arguments = None  # the type checker says so
+    if arguments is not None:
+        call = ToolCall(function.server, function.tool, arguments, principal)
+        decision, effect = _decided(call, runtime)
+    yield Planned(
+        name,
+        line if isinstance(line, int) else 0,
+        often if often in _OFTEN else "many",
+        tuple(str(each)[:200] for each in flows) if isinstance(flows, list) else (),
+        arguments,
+        site.get("caught") is True,
+        decision,
+        effect,
+    )
+
+
+def _decided(call: ToolCall, runtime: Runtime) -> tuple[Decision, AskHuman | None]:
+    """Steps (1) to (6), and nothing more."""
+    prepared = prepare(call, runtime.loaded, time.time(), runtime.catalogue.drifted)
+    if isinstance(prepared, Decision):
+        return prepared, None
+    decision = judge(prepared)
+    if decision.outcome is not Outcome.ESCALATE:
+        return decision, None
+    asking = frozenset(escalations(prepared.call, prepared.policy, prepared.facts))
+    return decision, AskHuman(prepared, digest_of(prepared.call), decision, asking)

@@ -1,0 +1,129 @@
+"""What a program may do, from its text: nothing that it can do is missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ironcurtain.sandbox.plan import plan_of
+
+MODULES = {"mail", "web", "fs"}
+
+
+def calls(program: str) -> list[tuple[str, Any, str]]:
+    """Each call, its arguments if they are known, and how often."""
+    found = plan_of(program, MODULES)
+    return [
+        (call["name"], [*call["args"], *call["kwargs"].values()] if "args" in call else None, call["often"])
+        for call in found["calls"]
+    ]
+
+
+def flows(program: str) -> dict[str, list[str]]:
+    return {f"{call['name']}:{call['line']}": call["flows"] for call in plan_of(program, MODULES)["calls"]}
+
+
+def left_open(program: str) -> list[str]:
+    found: list[str] = plan_of(program, MODULES)["open"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("program", "planned"),
+    [
+        ("import fs\nfs.read(path='a')", [("fs.read", ["a"], "once")]),
+        ("import fs as f\nf.read('a')", [("fs.read", ["a"], "once")]),
+        ("from fs import read as r\nr('a')", [("fs.read", ["a"], "once")]),
+        ("import fs\nname = 'a'\nfs.read(path=name + '.txt')", [("fs.read", ["a.txt"], "once")]),
+        ("import fs\nn = 3\nfs.read(path=f'{n}-x')", [("fs.read", ["3-x"], "once")]),
+        ("import fs\nfs.read(path=data)", [("fs.read", None, "once")]),
+        ("import fs\nfs.read(**data)", [("fs.read", None, "once")]),
+        ("import fs\nfor p in ['a', 'b']:\n    fs.read(p)", [("fs.read", ["a"], "once"), ("fs.read", ["b"], "once")]),
+        ("import fs\nfor p in data:\n    fs.read('x')", [("fs.read", ["x"], "many")]),
+        ("import fs\nfor p in ['a', 'b']:\n    fs.read(p)\n    if data:\n        break", [("fs.read", None, "many")]),
+        ("import fs\nwhile data:\n    fs.read('x')", [("fs.read", ["x"], "many")]),
+        ("import fs\nif data:\n    fs.read('x')\nelse:\n    fs.read('y')", [("fs.read", ["x"], "maybe"), ("fs.read", ["y"], "maybe")]),
+        ("import fs\ndata and fs.read('x')", [("fs.read", ["x"], "maybe")]),
+        ("import fs\n[fs.read(p) for p in data]", [("fs.read", None, "many")]),
+        ("import fs\ndef f(p):\n    return fs.read(p)\nf('a')", [("fs.read", None, "many")]),
+        ("import fs\ng = lambda p: fs.read(p)\ng('a')", [("fs.read", None, "many")]),
+        ("import fs\np = 'a'\nif data:\n    p = 'b'\nfs.read(p)", [("fs.read", None, "once")]),
+        ("import fs\np = 'a'\nfor p in data:\n    pass\nfs.read(p)", [("fs.read", None, "once")]),
+        ("import fs\np = ['a']\np.append('b')\nfs.read(p)", [("fs.read", None, "once")]),
+        ("import fs\np = 'a'\np += 'b'\nfs.read(p)", [("fs.read", None, "once")]),
+        ("import fs\np = 'a'\nif (p := data):\n    pass\nfs.read(p)", [("fs.read", None, "once")]),
+        ("import fs\ntry:\n    fs.read('a')\nfinally:\n    fs.read('b')", [("fs.read", ["a"], "once"), ("fs.read", ["b"], "once")]),
+        ("import fs\nfs.read(fs.first())", [("fs.read", None, "once"), ("fs.first", [], "once")]),
+        ("import json\njson.dumps(1)", []),
+        ("1 +", []),
+    ],
+)  # fmt: skip
+def test_calls_are_found_with_what_is_known_of_them(program: str, planned: list[Any]) -> None:
+    assert sorted(calls(program), key=str) == sorted(planned, key=str)
+
+
+@pytest.mark.parametrize(
+    ("program", "named"),
+    [
+        ("import fs\nf = fs.read\nf('a')", ["fs.read"]),
+        ("import fs\nfor f in [fs.read, fs.write]:\n    f('a')", ["fs.read", "fs.write"]),
+        ("import fs\ngetattr(fs, 'read')('a')", ["fs"]),
+        ("import fs\nlist(map(fs.read, data))", ["fs.read"]),
+        ("import fs\nx = {'f': fs.write}\nx['f']('a')", ["fs.write"]),
+        ("from fs import read\nimport web as read\nread('a')", ["fs.read", "web"]),
+        ("import fs\nfs = data\nfs.read('a')", ["fs"]),
+        ("import fs\ndef g(fs):\n    fs.read('a')\ng(data)", ["fs"]),
+        ("import fs\nhelp(fs.read)", []),
+        ("import fs\nfs.read('a')", []),
+    ],
+)  # fmt: skip
+def test_what_is_used_otherwise_than_by_calling_it_is_open(program: str, named: list[str]) -> None:
+    assert left_open(program) == named
+
+
+@pytest.mark.parametrize(
+    ("program", "into"),
+    [
+        ("import mail, web\nm = mail.read()\nweb.post(body=m)", ["mail.read"]),
+        ("import mail, web\nweb.post(body=mail.read())", ["mail.read"]),
+        ("import mail, web\nm = mail.read()\nn = m['text'].upper()\nweb.post(body='x' + n)", ["mail.read"]),
+        ("import mail, web\nfound = []\nfor m in mail.list():\n    found.append(m)\nweb.post(body=found)", ["mail.list"]),
+        ("import mail, web\nd = {}\nd['x'] = mail.read()\nweb.post(body=d)", ["mail.read"]),
+        ("import mail, web\ndef f():\n    return mail.read()\nweb.post(body=f())", ["mail.read"]),
+        ("import mail, web\ndef f(x):\n    return x\nweb.post(body=f(mail.read()))", ["mail.read"]),
+        ("import mail, web\na, b = 1, mail.read()\nweb.post(body=a)", ["mail.read"]),
+        ("import mail, web\nif (m := mail.read()):\n    web.post(body=m)", ["mail.read"]),
+        ("import mail, web\nx = [m for m in mail.list()]\nweb.post(body=x)", ["mail.list"]),
+        ("import mail, web\nm = mail.read()\ntry:\n    1 / 0\nexcept Exception as e:\n    web.post(body=str(e))", ["mail.read"]),
+        ("import mail, web\nm = 1\nwhile data:\n    web.post(body=m)\n    m = mail.read()", ["mail.read"]),
+        ("import mail, web\nm = mail.read()\nweb.post(body='fixed')", []),
+        ("import mail, fs, web\nm = mail.read()\nf = fs.read()\nweb.post(body=m + f)", ["fs.read", "mail.read"]),
+    ],
+)  # fmt: skip
+def test_what_flows_from_one_tool_into_another_is_told(program: str, into: list[str]) -> None:
+    (found,) = (tools for name, tools in flows(program).items() if name.startswith("web.post"))
+    assert found == into
+
+
+def test_a_refusal_that_the_program_minds_is_marked() -> None:
+    program = "import fs\ntry:\n    fs.read('a')\nexcept PermissionError:\n    fs.read('b')\ntry:\n    fs.read('c')\nexcept ValueError:\n    pass"
+    found = plan_of(program, MODULES)["calls"]
+    assert {call["args"][0]: "caught" in call for call in found} == {"a": True, "b": False, "c": False}
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "(" * 3_000 + ")" * 3_000,
+        "x = " + "-" * 50_000 + "1",
+        "import fs\n" + "fs.read('a')\n" * 500,
+        "import fs\nx = 'a'\n" + "x = x + x\n" * 100 + "fs.read(x)",
+        "\0",
+    ],
+)
+def test_no_text_is_too_much(program: str) -> None:
+    found = plan_of(program, MODULES)
+    assert len(found["calls"]) <= 200
+    if program.count("fs.read") > 200:
+        assert found["open"] == ["fs.read"]

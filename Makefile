@@ -42,7 +42,7 @@ $(VENV)/.peers: $(VENV)/.runtime lock/peer-fastmcp.txt lock/peer-mcp-gateway.txt
 		$(VENV)/peers/$$peer/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r lock/peer-$$peer.txt || exit 1; done
 	@touch $@
 
-demo: $(VENV)/.runtime ## A real gateway, an agent at work, and fourteen attacks on it
+demo: $(VENV)/.runtime ## A real gateway, an agent at work, fourteen attacks, and programs in the sandbox
 	@$(BIN)/ironcurtain demo
 
 test: lint types unit ## The everyday suite
@@ -57,9 +57,9 @@ types: $(VENV)/.test ## mypy, strict
 unit: $(VENV)/.foreign ## All tests
 	$(BIN)/python -m pytest -n 3 --dist worksteal -q
 
-fuzz: $(VENV)/.test ## The engine against the reference, the fuzz targets and every fault, at length
+fuzz: $(VENV)/.test ## The engine against the reference, the fuzz targets, every fault and every escape, at length
 	@rm -f .comparisons
-	HYPOTHESIS_PROFILE=long COMPARISONS=.comparisons $(BIN)/python -m pytest -n 2 -q tests/spec tests/properties tests/analysis tests/fuzz tests/faults
+	HYPOTHESIS_PROFILE=long COMPARISONS=.comparisons $(BIN)/python -m pytest -n 2 -q tests/spec tests/properties tests/analysis tests/fuzz tests/faults tests/sandbox
 	@awk '{n += $$1} END {print n " comparisons of the engine with the reference"}' .comparisons
 
 mutation: $(VENV)/.test ## Break every condition of engine and resolve, one at a time

@@ -71,7 +71,7 @@ class House:
         policy["version"] += 1
         policy["rules"].insert(0, RULE)
         path.write_text(json.dumps(policy))
-        self.run("policy", "verify", str(home / "policy"))
+        self.run("policy", "verify", "--derive", str(home / "policy"))
         self.run("daemon", "start")
 
     def run(self, *words: str) -> str:

@@ -70,10 +70,14 @@ class Coded(Bad):
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             programs = self.house.json("code", "list")
-            if programs and programs[0]["status"] == status:
+            if programs and programs[0]["status"] == status and (status != "waiting" or self._asked(programs[0])):
                 return programs[0]
             time.sleep(0.05)
         raise AssertionError(self.house.json("code", "list"))
+
+    def _asked(self, program: Any) -> bool:
+        """Whether its question is there; after a start that takes a moment."""
+        return any(program["question"] in (each["id"], each["group"]) for each in self.house.json("approvals", "list"))
 
     def names(self) -> list[tuple[str, Any]]:
         return [(call["name"], call["arguments"]) for call in self.reached()]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.audit.record import principal_fields
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from ironcurtain.mediation.effects import Answer
     from ironcurtain.model.call import Json, Principal
     from ironcurtain.sandbox.process import Host
-    from ironcurtain.sandbox.stubs import Function
 
 MOST_RUNNING: Final = 8  # programs at once; each has processes of its own
 MOST_WAITING: Final = 200
@@ -370,7 +369,7 @@ class _Going:
         self.run.status, self.run.question = Status.RUNNING, ""
         self._runs.store.save(self.run)
 
-    async def _answer(self, step: Step, question: str = "") -> dict[str, Json]:
+    async def _answer(self, step: Step) -> dict[str, Json]:
         interfaces = await self._runs.interfaces(self._principal)
         if interfaces.serves(step.name):
             return interfaces.answer(step.name, step.args, step.kwargs)
@@ -383,12 +382,21 @@ class _Going:
             return {"raise": ["TypeError", refusal.reason]}
         if len(strict_json.canonical(arguments)) > MESSAGE.size:
             return {"raise": ["TypeError", f"the arguments have more than {MESSAGE.size} bytes"]}
+        self.run.pending = {
+            "server": function.server, "tool": function.tool, "arguments": arguments, "structured": function.structured,
+        }  # fmt: skip
+        return await self._mediated()
+
+    async def _mediated(self, question: str = "") -> dict[str, Json]:
+        """Carry the call that the program stands at through the twelve steps."""
+        pending: Any = self.run.pending
         context = CallContext({}, self._tell)
         context.code = {"run": self.run.id, "step": self.run.calls}
         context.keep, context.question = self._keep, question
-        key = (function.server, function.tool)
-        answer = await self._runs.runtime.mediate(self._session, key, arguments, self._principal, context)
-        return _as_value(answer, function)
+        key = (pending["server"], pending["tool"])
+        mediate = self._runs.runtime.mediate
+        answer = await mediate(self._session, key, pending["arguments"], self._principal, context)
+        return _as_value(answer, pending["server"], structured=pending["structured"])
 
     # --- Waiting for a person. ---
 
@@ -411,7 +419,7 @@ class _Going:
         """After a start: ask again what was asked, unless the call may have been made already."""
         if made is not None:
             return {"raise": ["RuntimeError", made]}
-        return await self._answer(self.run.steps[-1], self.run.question)
+        return await self._mediated(self.run.question)
 
 
 def _step_from(call: Any) -> Step:  # noqa: ANN401 - as a host said it
@@ -423,7 +431,7 @@ def _step_from(call: Any) -> Step:  # noqa: ANN401 - as a host said it
     return Step(name, args, kwargs)
 
 
-def _as_value(answer: Answer, function: Function) -> dict[str, Json]:
+def _as_value(answer: Answer, server: str, *, structured: bool) -> dict[str, Json]:
     """What a call gives in a program."""
     executed = answer.executed
     if executed is None or (executed.result is None and executed.error is None):
@@ -431,11 +439,11 @@ def _as_value(answer: Answer, function: Function) -> dict[str, Json]:
         content: Any = told_no(answer)["content"]
         return {"raise": [kind, str(content[0]["text"])]}
     if executed.error is not None:
-        return {"raise": ["RuntimeError", f"{function.server}: {executed.error['message']}"]}
+        return {"raise": ["RuntimeError", f"{server}: {executed.error['message']}"]}
     result = executed.result or {}
     if result.get("isError"):
         return {"raise": ["RuntimeError", _text_of(result)]}
-    if function.structured and isinstance(result.get("structuredContent"), dict):
+    if structured and isinstance(result.get("structuredContent"), dict):
         return {"value": result["structuredContent"]}
     return {"value": _text_of(result)}
 
@@ -478,9 +486,9 @@ def _stands_at_an_answer(run: Run, made: dict[tuple[str, int], str]) -> bool:
 
 def _emptied(run: Run) -> Run:
     """What is kept of a program that has ended: not what it was told."""
-    run.steps, run.moments, run.state, run.question = [], [], "", ""
+    run.steps, run.moments, run.state, run.question, run.pending = [], [], "", "", {}
     return run
 
 
 def _now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

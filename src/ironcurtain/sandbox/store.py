@@ -76,6 +76,8 @@ class Run:
     """The interpreter's own, stopped at the last call."""
     interpreter: str = ""
     question: str = ""
+    pending: dict[str, Json] = field(default_factory=dict)
+    """The call that a person is asked about: its server, tool and arguments, and what its result will look like."""
     result: Json = None
     failure: dict[str, Json] = field(default_factory=dict)
     ended: str = ""

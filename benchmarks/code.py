@@ -13,7 +13,8 @@ import time
 from pathlib import Path
 
 from benchmarks.gateway import CONFIG, Client, House
-from ironcurtain.sandbox.process import Host, command_of
+from ironcurtain.sandbox.process import Host
+from ironcurtain.settings import Code
 
 BLOCKS, CALLS = 12, 100
 STARTS = 20
@@ -26,10 +27,9 @@ def starts(directory: Path) -> tuple[float, float]:
 
     async def once() -> tuple[float, float]:
         began = time.perf_counter()
-        host = await Host.of(command_of(directory, 256 << 20, 600))
+        host = await Host.start(directory, Code().fields())
         ready = time.perf_counter()
-        limits = {"seconds": 5, "memory": 64 << 20, "recursion": 100, "calls": 10, "output": 1000}
-        host.say({"program": "1", "data": None, "limits": limits, "seed": 1, "state": "", "moments": []})
+        host.say({"program": "1", "data": None, "seed": host.seed, "state": "", "moments": []})
         await host.hear(10)
         host.say({"modules": {}})
         await host.hear(10)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ironcurtain.model.call import Json
     from ironcurtain.model.roles import Role
 
 
@@ -123,7 +122,7 @@ class Code:
     """Characters that it may print."""
     recursion: int = 500
 
-    def fields(self) -> dict[str, Json]:
+    def fields(self) -> dict[str, int]:
         """What a program may use."""
         return {
             "seconds": self.seconds, "memory": self.memory, "calls": self.calls, "output": self.output,

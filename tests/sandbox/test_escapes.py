@@ -6,6 +6,7 @@ Everyday with all walls; `make verify` repeats it with each wall removed, to sho
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shlex
 import socket
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SECRET = "canary-7f3a9c"
-LIMITS = {"seconds": 2, "memory": 64 << 20, "recursion": 200, "calls": 20, "output": 10_000}
+LIMITS = {"seconds": 2, "memory": 64 << 20, "recursion": 200, "calls": 20, "output": 10_000, "processor": 60, "seed": 1}
 REMOVED = (
     ("", "Landlock", "seccomp", "privileges", "limits") if os.environ.get("HYPOTHESIS_PROFILE") == "long" else ("",)
 )
@@ -109,7 +110,7 @@ def command(directory: Path, without: str) -> list[str]:
     worker.write_text(f'#!/bin/sh\nexec {shlex.join(launch)} "$@"\n')
     worker.chmod(0o700)
     host = [*PYTHON, "-c", f"import sys; {less}from ironcurtain.sandbox.host import main; sys.exit(main())"]
-    return [*host, str(worker), str(64 << 20), "60", *needed(directory), program]
+    return [*host, str(worker), json.dumps(LIMITS), *needed(directory), program]
 
 
 async def told(start: list[str], program: str) -> list[dict[str, Any]]:
@@ -117,7 +118,7 @@ async def told(start: list[str], program: str) -> list[dict[str, Any]]:
     host = await Host.of(start)
     said = []
     try:
-        host.say({"program": program, "data": None, "limits": LIMITS, "seed": 1, "state": "", "moments": []})
+        host.say({"program": program, "data": None, "seed": 1, "state": "", "moments": []})
         while True:
             said.append(await host.hear(15))
             if "wants" in said[-1]:

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 MOST_RUNNING: Final = 8  # programs at once; each has processes of its own
 MOST_WAITING: Final = 200
 LONGEST_PROGRAM: Final = 200_000  # characters
-_PROCESSOR_SECONDS: Final = 3_600
 _GRACE: Final = 10.0  # seconds beyond what a program may compute, for its host to say so itself
 _KEEPING: Final = 20.0
 
@@ -50,7 +49,7 @@ class Runs:
     def __init__(self, runtime: Runtime, store: Store) -> None:
         self._runtime = runtime
         self._store = store
-        self._hosts = Hosts(runtime.home.run, runtime.settings.code.memory, _PROCESSOR_SECONDS)
+        self._hosts = Hosts(runtime.home.run, runtime.settings.code.fields())
         self._under_way: dict[str, _Going] = {}
         self._interfaces: dict[Principal, tuple[Catalogue, Interfaces]] = {}
 
@@ -86,7 +85,7 @@ class Runs:
             raise Refusal("code_exhausted", "too many programs at once", "wait until one has ended")
         run = Run(
             id=secrets.token_hex(4), principal=dict(principal_fields(principal)), program=program, data=data,
-            limits=self._runtime.settings.code.fields(), seed=secrets.randbits(62), created=_now(),
+            limits=self._runtime.settings.code.fields(), seed=0, created=_now(),
             interpreter=interpreter_version(),
         )  # fmt: skip
         going = _Going(self, run, principal, context.tell)
@@ -307,8 +306,9 @@ class _Going:
         if not state:
             run.printed, run.cut = "", False
         self._host = await self._runs.hosts.take()
+        run.seed = run.seed or self._host.seed
         self._host.say(
-            {"program": run.program, "data": run.data, "limits": run.limits, "seed": run.seed, "state": state,
+            {"program": run.program, "data": run.data, "seed": run.seed, "state": state,
              "moments": [] if state else [*run.moments]}
         )  # fmt: skip
         if not state:

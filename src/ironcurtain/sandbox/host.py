@@ -42,10 +42,13 @@ _MISSING_IN_CHECKER: Final = (
     "PermissionError", "FileNotFoundError", "IsADirectoryError", "NotADirectoryError", "UnicodeDecodeError",
 )  # fmt: skip
 _PRELUDE: Final = (
-    "from typing import Any\n"
+    "from typing import Any, Literal, NotRequired, TypedDict\n"
     + "".join(f"class {name}(OSError): ...\n" for name in _MISSING_IN_CHECKER)
-    + "def help(what: Any) -> str: ...\n"
+    + "class _A(TypedDict):\n    b: NotRequired[str]\n"
+    + "def _f(a: _A, c: Literal['d'] = ...) -> dict[str, list[int]]: ...\n"
+    + "def help(what: Any) -> str: ...\ndata: Any\n"
 )
+"""What every program may use; and the types that tools are described with, so that they are known beforehand."""
 _DEEPEST: Final = 32
 
 
@@ -55,25 +58,42 @@ class _Stopped(Exception):  # noqa: N818 - not an error
 
 def main() -> int:
     """Run one program."""
-    script, memory, seconds, *readable = sys.argv[1:]
+    script, given, *readable = sys.argv[1:]
+    limits = json.loads(given)
     walls.die_with_parent()
     walls.give_up_privileges()
-    walls.limit(int(memory) + SERVICE_MEMORY, int(seconds))
+    walls.limit(limits["memory"] + SERVICE_MEMORY, limits["processor"])
     walls.see_only(readable)
     walls.only_call(starts=True)
+    modules: dict[str, monty.ExternalModule] = {}
     with monty.Monty(binary_path=script, min_processes=1, max_processes=1) as pool:
-        _warm(pool)
-        _say({"ready": True})
-        order = _hear()
-        if order is not None:
-            _Program(pool, order).run()
+        with _session(pool, limits, limits["seed"], modules) as session:
+            session.feed_run("None")  # what takes long the first time
+            _say({"ready": True})
+            order = _hear()
+            if order is not None and not order["state"] and order["seed"] == limits["seed"]:
+                _Program(session, order, limits, modules).run()
+                return 0
+        if order is not None:  # one that goes on, or that is to do again what it did
+            with _session(pool, limits, order["seed"], modules) as session:
+                _Program(session, order, limits, modules).run()
     return 0
 
 
-def _warm(pool: monty.Monty) -> None:
-    """Have the interpreter and its type checker do once what takes long the first time."""
-    with pool.checkout(type_check=True, type_check_stubs=_PRELUDE) as session:
-        session.feed_run("x: list[int] = [1]")
+def _session(
+    pool: monty.Monty, limits: dict[str, Any], seed: int, modules: dict[str, monty.ExternalModule]
+) -> monty.MontySession:
+    bounds: monty.ResourceLimits = {
+        "max_feed_duration_secs": limits["seconds"],
+        "max_memory": limits["memory"],
+        "max_recursion_depth": limits["recursion"],
+        "max_suspensions": limits["calls"],
+    }
+    policy: monty.OSPolicy = {"sleep": "zero", "datetime": "call_host", "random_start": {"seed": seed}}
+    return pool.checkout(
+        limits=bounds, type_check=True, type_check_stubs=_PRELUDE, type_check_format="concise", os_policy=policy,
+        external_modules=modules,
+    )  # fmt: skip
 
 
 def _say(message: Mapping[str, Any]) -> None:
@@ -90,14 +110,20 @@ def _hear() -> dict[str, Any] | None:
 class _Program:
     """One program, from its text or from where it was stopped."""
 
-    def __init__(self, pool: monty.Monty, order: dict[str, Any]) -> None:
-        self._pool = pool
+    def __init__(
+        self,
+        session: monty.MontySession,
+        order: dict[str, Any],
+        limits: dict[str, Any],
+        modules: dict[str, monty.ExternalModule],
+    ) -> None:
+        self._session = session
         self._order = order
-        self._limits = order["limits"]
+        self._modules = modules
         self._moments: list[float] = list(order["moments"])
         self._new_moments: list[float] = []
         self._printed: list[str] = []
-        self._left = int(self._limits["output"])
+        self._left = int(limits["output"])
 
     def run(self) -> None:
         """Run it, and say what came of it."""
@@ -118,40 +144,23 @@ class _Program:
             self._say({"failed": {"kind": kind, "message": str(error)}})
 
     def _to_its_end(self) -> object:
-        modules = self._modules()
-        limits: monty.ResourceLimits = {
-            "max_feed_duration_secs": self._limits["seconds"],
-            "max_memory": self._limits["memory"],
-            "max_recursion_depth": self._limits["recursion"],
-            "max_suspensions": self._limits["calls"],
-        }
-        policy: monty.OSPolicy = {
-            "sleep": "zero", "datetime": "call_host", "random_start": {"seed": self._order["seed"]},
-        }  # fmt: skip
-        session = self._pool.checkout(
-            limits=limits, type_check=True, type_check_stubs=_PRELUDE + "data: Any\n", type_check_format="concise",
-            os_policy=policy, external_modules=modules,
-        )  # fmt: skip
-        with session as opened:
-            if self._order["state"]:
-                at = opened.load_snapshot(base64.b64decode(self._order["state"]), print_callback=self._print)
-            else:
-                self._propose(set(modules))
-                inputs = {"data": self._order["data"]}
-                at = opened.feed_start(self._order["program"], inputs=inputs, print_callback=self._print)
-            while not isinstance(at, monty.MontyComplete):
-                at = self._step(at)
-            return at.output
+        self._import()
+        if self._order["state"]:
+            at = self._session.load_snapshot(base64.b64decode(self._order["state"]), print_callback=self._print)
+        else:
+            self._propose(set(self._modules))
+            inputs = {"data": self._order["data"]}
+            at = self._session.feed_start(self._order["program"], inputs=inputs, print_callback=self._print)
+        while not isinstance(at, monty.MontyComplete):
+            at = self._step(at)
+        return at.output
 
-    def _modules(self) -> dict[str, monty.ExternalModule]:
+    def _import(self) -> None:
         """The modules that the program imports, as the daemon knows them."""
         self._say({"wants": sorted(_imported(self._order["program"]))})
-        answer = _hear() or {"modules": {}}
-        found = {}
-        for name, module in answer["modules"].items():
+        for name, module in (_hear() or {"modules": {}})["modules"].items():
             functions = dict.fromkeys(module["functions"], _never_called)
-            found[name] = monty.ExternalModule(functions, stubs=module["stub"])
-        return found
+            self._modules[name] = monty.ExternalModule(functions, stubs=module["stub"])
 
     def _propose(self, modules: set[str]) -> None:
         """Say what the program may do, before it does anything."""

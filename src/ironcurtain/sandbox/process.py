@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import functools
 import os
+import secrets
 import shlex
 import shutil
 import signal
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 LARGEST: Final = ANSWER.size  # bytes of one message: a call, a result, a program that waits
 PYTHON: Final = (sys.executable, "-I", "-X", "utf8")
 LIBRARIES: Final = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
+PROCESSOR_SECONDS: Final = 3_600  # that the kernel lets a host have, whatever else it is allowed
 _WORKER: Final = "sandbox-worker"
 _STARTING: Final = 20.0  # seconds for a host to be ready, on a machine that has much to do
 
@@ -60,11 +62,16 @@ class Host:
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
+        self.seed = 0
+        """What its random numbers begin with."""
 
     @classmethod
-    async def start(cls, directory: Path, memory: int, seconds: int) -> Host:
+    async def start(cls, directory: Path, limits: dict[str, int]) -> Host:
         """Start one, behind its walls. `directory` is the owner's alone."""
-        return await cls.of(command_of(directory, memory, seconds))
+        seed = secrets.randbits(62)
+        host = await cls.of(command_of(directory, {**limits, "seed": seed}))
+        host.seed = seed
+        return host
 
     @classmethod
     async def of(cls, command: Sequence[str]) -> Host:
@@ -119,8 +126,8 @@ class Host:
 class Hosts:
     """Starts hosts, and keeps one ready."""
 
-    def __init__(self, directory: Path, memory: int, seconds: int) -> None:
-        self._settings = directory, memory, seconds
+    def __init__(self, directory: Path, limits: dict[str, int]) -> None:
+        self._settings = directory, limits
         self._spare: asyncio.Task[Host] | None = None
 
     def prepare(self) -> None:
@@ -146,14 +153,14 @@ class Hosts:
                 await (await spare).end()
 
 
-def command_of(directory: Path, memory: int, seconds: int) -> list[str]:
+def command_of(directory: Path, limits: dict[str, int]) -> list[str]:
     """The command that starts a host."""
     program = interpreter()
     if program is None:
         raise Refusal("code_unavailable", "the interpreter is not installed", "run: pip install pydantic-monty")
     return [
-        *_wrapped(directory), *PYTHON, "-m", "ironcurtain.sandbox.host", str(worker(directory, program)), str(memory),
-        str(seconds), *needed(directory), str(program),
+        *_wrapped(directory), *PYTHON, "-m", "ironcurtain.sandbox.host", str(worker(directory, program)),
+        strict_json.canonical({"processor": PROCESSOR_SECONDS, **limits}).decode(), *needed(directory), str(program),
     ]  # fmt: skip
 
 

@@ -60,7 +60,7 @@ class Run:
     principal: dict[str, Json]
     program: str
     data: Json
-    limits: dict[str, Json]
+    limits: dict[str, int]
     seed: int
     created: str
     status: Status = Status.RUNNING

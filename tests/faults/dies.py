@@ -13,6 +13,7 @@ import sys
 from typing import Any
 
 from ironcurtain.daemon import ports
+from ironcurtain.daemon.runs import Runs
 from ironcurtain.daemon.runtime import Runtime
 from ironcurtain.escalation.queue import Answer, Question
 from ironcurtain.gateway.context import CallContext
@@ -67,6 +68,8 @@ async def approve(_: Question) -> Answer:
 
 
 async def main(home: str, point: str) -> None:
+    if point == "restore":
+        setattr(Runs, "restore", lambda _: os.kill(os.getpid(), signal.SIGKILL))  # noqa: B010 - as above
     async with Runtime(home, on_escalation=approve if point.startswith("code") else None) as runtime:
         await runtime.offered(Principal())
         arm(point.removeprefix("code-").removesuffix("y"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import mmap
 import os
 import platform
@@ -103,6 +104,11 @@ ATTEMPTS: dict[str, Callable[[], object]] = {
     "take a terminal": lambda: raw(16, 0, 0x5412, b"x"),
     "too much memory": lambda: len(bytearray(2 << 30)),
     "too much memory, mapped": lambda: len(mmap.mmap(-1, 2 << 30)),
+    "memory that grows like a stack": lambda: len(mmap.mmap(-1, 2 << 30, flags=0x122)),
+    "signal its parent by thread": lambda: raw(
+        234, ctypes.c_long(PARENT), ctypes.c_long(PARENT), ctypes.c_long(signal.SIGUSR1)
+    ),
+    "have its parent signalled": lambda: fcntl.fcntl(0, fcntl.F_SETOWN, PARENT),
     "too many descriptors": lambda: [os.dup(0) for _ in range(200)],
     "read its environment": lambda: next(name for name in os.environ if name != "LC_CTYPE"),
     "become a shell": lambda: os.execv("/bin/sh", ["sh", "-c", f"echo x >> {CANARY}"]),

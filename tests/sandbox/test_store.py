@@ -34,6 +34,14 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "programs").iterdir()] == ["0a1b2c3d.json"]
 
 
+def test_whatever_a_server_said_can_be_read_again(tmp_path: Path) -> None:
+    stored = Store(tmp_path, SECRET)
+    odd = run()
+    odd.steps[0].answer = {"value": {"id": 1, "ID": 2, "big": 2**70, "deep": [[[[["x"]]]]], "\ud800": "lone"}}
+    stored.save(odd)
+    assert stored.load("0a1b2c3d") == odd
+
+
 def test_a_file_that_somebody_changed_does_not_go_on(tmp_path: Path) -> None:
     stored = Store(tmp_path, SECRET)
     stored.save(run())

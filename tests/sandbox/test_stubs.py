@@ -74,6 +74,15 @@ def test_a_schema_that_refers_to_itself_ends() -> None:
     assert "def grow(" in stub_of(tools)
 
 
+def test_a_schema_that_unfolds_without_end_is_cut_short() -> None:
+    hostile = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/a"}},
+        "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}] * 1_000}},
+    }
+    assert "def f() ->" in stub_of(tool("f", outputSchema=hostile))
+
+
 def test_a_result_with_a_schema_is_typed() -> None:
     out = {"type": "object", "properties": {"content": {"type": "string"}}, "required": ["content"]}
     assert "-> ReadResult:" in stub_of(tool("read", outputSchema=out))

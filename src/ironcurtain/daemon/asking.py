@@ -70,8 +70,10 @@ class Asking:
             if unwritten := await self._this.record("asked", about):
                 return Decision(Outcome.DENY, Stage.AUDIT, "audit_unwritable", unwritten.cause)
             if self._this.context.keep is not None:
-                await self._this.context.keep(question.id)
+                await self._this.context.keep(question.id, _content(effect))
             return await self._wait(effect, question)
+        except Refusal as refusal:
+            return refused(Stage.ESCALATE, refusal)
         finally:
             runtime.queue.drop(question)
 
@@ -83,7 +85,7 @@ class Asking:
         tool = effect.prepared.policy.tools[call.server, call.tool]
         besides = self._this.besides()
         return Question(
-            id=self._this.context.question or secrets.token_hex(4),
+            id=self._id(effect),
             session=self._this.session,
             effect=effect,
             asked_at=time.time(),
@@ -97,6 +99,11 @@ class Asking:
             granted=(settings.grant_uses, settings.grant_seconds),
             program="step {step} of program {run}".format(**code) if (code := self._this.context.code) else "",
         )
+
+    def _id(self, effect: AskHuman) -> str:
+        """INVARIANT: a name stands for one content; what means something else now is asked under another."""
+        known, about = self._this.context.question
+        return known if known and about == _content(effect) else secrets.token_hex(4)
 
     async def _wait(self, effect: AskHuman, question: Question) -> Approval | Decision:
         leaving: asyncio.Future[Any] = asyncio.ensure_future(self._this.context.withdrawn.wait())
@@ -210,6 +217,10 @@ class Asking:
 def _approval(effect: AskHuman, approver: str, asked: str) -> Approval:
     good_until = time.monotonic() + _GOOD_FOR
     return Approval(effect.digest, effect.prepared.policy_digest, approver, good_until, asked, effect.asking)
+
+
+def _content(effect: AskHuman) -> str:
+    return f"{effect.digest} {effect.prepared.policy_digest}"
 
 
 def _stamp(moment: float) -> str:

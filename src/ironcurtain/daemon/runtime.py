@@ -131,8 +131,6 @@ class Runtime:
         self.loaded: Loaded
         self.catalogue: Catalogue
         self.runs: Runs
-        self._before: list[dict[str, Any]] = []
-        """What the last run of the daemon recorded."""
 
     async def __aenter__(self) -> Self:
         """Take the home, its policy and its chain, and start the servers."""
@@ -147,10 +145,11 @@ class Runtime:
             await self._open_audit()
             await self._load_servers()
             self.runs = Runs(self, Store(self.home.programs, self._signer.secret))
-            self.runs.restore(self._before)
+            self.runs.restore()
             if self.settings.code.offered:
                 self.runs.prepare()
         except BaseException:
+            await asyncio.gather(*(server.stop() for server in self.servers.values()))
             self._lock.release()
             raise
         self._watching = asyncio.create_task(self._watch())
@@ -256,7 +255,6 @@ class Runtime:
             self.latch.fall(halted)
             return
         set_aside(taken)
-        self._before = before
         await self._close_what_was_cut_off(before)
         started: dict[str, Json] = {"pid": os.getpid(), "run": self._run, "policy": self.loaded.digest}
         await self._event("start", {**started, "budgets": self.ledger.snapshot()})

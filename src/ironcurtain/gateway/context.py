@@ -26,7 +26,7 @@ class CallContext:
         self.ask_client = ask_client
         self.code: dict[str, Json] = {}
         """Which program makes the call, and at which step."""
-        self.keep: Callable[[str], Awaitable[None]] | None = None
-        """Told of a question before anybody is asked it: whatever waits for it can then be put away."""
-        self.question = ""
-        """What the question was called when it was asked before."""
+        self.keep: Callable[[str, str], Awaitable[None]] | None = None
+        """Told of a question, and of what it is about, before anybody is asked: whatever waits can then be put away."""
+        self.question = ("", "")
+        """What the question was called when it was asked before, and what it was about."""

@@ -36,6 +36,7 @@ from ironcurtain.sandbox.plan import plan_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+LARGEST_CALL: Final = 4 << 20  # bytes
 SERVICE_MEMORY: Final = 256 << 20  # bytes for the interpreter and this process beside what the program may use
 _CLOCKS: Final = ("time.time", "datetime.now", "date.today")
 _MISSING_IN_CHECKER: Final = (
@@ -182,6 +183,8 @@ class _Program:
             }  # fmt: skip
         except _NotJsonError as error:
             return at.resume({"exception": TypeError(f"an argument {error}")})
+        if len(json.dumps(call)) > LARGEST_CALL:
+            return at.resume({"exception": TypeError(f"the arguments have more than {LARGEST_CALL} bytes")})
         self._say({"call": call})
         answer = _hear()
         if answer is None:

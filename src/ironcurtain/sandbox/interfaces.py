@@ -26,6 +26,7 @@ def servers() -> list[str]:
     ...
 '''
 _MOST_FOUND: Final = 50
+_LONGEST: Final = 1_000  # characters of a search
 _WORDS: Final = re.compile(r"[a-z0-9]+")
 
 
@@ -88,12 +89,12 @@ class Interfaces:
 
     def search(self, words: str, most: int = 10) -> list[str]:
         """The functions whose names and descriptions have most of these words, names first."""
-        asked = set(_WORDS.findall(words.lower()))
+        asked = set(_WORDS.findall(words[:_LONGEST].lower()))
         scored = []
         for module in self._modules.values():
             for function in module.functions.values():
                 named = set(_WORDS.findall(f"{module.name} {function.name}".lower().replace("_", " ")))
-                told = set(_WORDS.findall(function.about.lower()))
+                told = set(_WORDS.findall(function.about[:_LONGEST].lower()))
                 score = 3 * len(asked & named) + len(asked & told)
                 if score:
                     first = function.about.strip().splitlines()[0][:120] if function.about.strip() else ""

@@ -21,11 +21,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.errors import Refusal
 from ironcurtain.wire import strict_json
-from ironcurtain.wire.limits import ANSWER
+from ironcurtain.wire.limits import ANSWER, MESSAGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+MOST_HOSTS: Final = 8  # in use at once; each is two processes
+LARGEST_CALL: Final = MESSAGE.size + (1 << 20)  # bytes of one message but for those that hold a whole program
 LARGEST: Final = ANSWER.size  # bytes of one message: a call, a result, a program that waits
 PYTHON: Final = (sys.executable, "-I", "-X", "utf8")
 LIBRARIES: Final = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
@@ -86,6 +88,9 @@ class Host:
         except HostError as error:
             await host.end()
             raise Refusal("code_unavailable", f"no sandbox: {error}", "run: ironcurtain doctor") from None
+        except BaseException:
+            await host.end()
+            raise
         return host
 
     def say(self, message: dict[str, Any]) -> None:
@@ -93,12 +98,14 @@ class Host:
         if self._process.stdin is not None and not self._process.stdin.is_closing():
             self._process.stdin.write(strict_json.canonical(message) + b"\n")
 
-    async def hear(self, seconds: float) -> dict[str, Any]:
-        """Its next message. Raises `HostError` if it ends, takes longer, or says what we do not understand."""
+    async def hear(self, seconds: float, most: int = LARGEST_CALL) -> dict[str, Any]:
+        """Its next message. Raises `HostError` if it ends, takes longer, says too much, or what is not understood."""
         if self._process.stdout is None:
             raise HostError("it has no output")
         try:
             line = await asyncio.wait_for(self._process.stdout.readline(), seconds)
+            if len(line) > most:
+                raise HostError(f"it said more than {most} bytes at once")
             message = strict_json.loads(line, ANSWER) if line.endswith(b"\n") else None
         except TimeoutError:
             raise HostError("it did not answer in time") from None
@@ -124,26 +131,40 @@ class Host:
 
 
 class Hosts:
-    """Starts hosts, and keeps one ready."""
+    """Starts hosts, and keeps one ready. INVARIANT: no more than so many are in use, and each has an owner."""
 
     def __init__(self, directory: Path, limits: dict[str, int]) -> None:
         self._settings = directory, limits
         self._spare: asyncio.Task[Host] | None = None
+        self._free = asyncio.Semaphore(MOST_HOSTS)
 
-    def prepare(self) -> None:
+    def prepare(self) -> asyncio.Task[Host]:
         """Have one ready for whoever comes next."""
         if self._spare is None:
             self._spare = asyncio.create_task(Host.start(*self._settings))
+        return self._spare
 
     async def take(self) -> Host:
-        """One that nobody has used."""
-        self.prepare()
-        spare, self._spare = self._spare, None
-        if spare is None:
-            raise Refusal("code_unavailable", "no sandbox", "run: ironcurtain doctor")
-        host = await spare
-        self.prepare()
-        return host
+        """One that nobody has used; `give_back` ends it. Waits for one to be free."""
+        await self._free.acquire()
+        try:
+            while True:
+                spare = self.prepare()
+                await asyncio.wait([spare])  # who is cancelled here leaves it to the next
+                if self._spare is spare:
+                    self._spare = None
+                    self.prepare()
+                    return spare.result()
+        except BaseException:
+            self._free.release()
+            raise
+
+    async def give_back(self, host: Host) -> None:
+        """End it, and let another be used."""
+        try:
+            await host.end()
+        finally:
+            self._free.release()
 
     async def close(self) -> None:
         """End the one that is ready."""

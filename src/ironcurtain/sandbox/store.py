@@ -6,8 +6,10 @@ not go on. INVARIANT: a file is replaced as a whole, and is on the disk before a
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import hmac
+import json
 import os
 import re
 from dataclasses import asdict, dataclass, field
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 VERSION: Final = 1
 MOST_KEPT: Final = 500  # programs whose end is remembered
+_FOREIGN: Final = ("data", "steps", "pending", "result", "failure", "moments")
 _NAME: Final = re.compile(r"[0-9a-f]{8}")
 
 
@@ -76,11 +79,24 @@ class Run:
     """The interpreter's own, stopped at the last call."""
     interpreter: str = ""
     question: str = ""
+    question_of: str = ""
+    """The call and the policy that the question is about."""
+    repeatable: bool = True
+    """All that it was told is kept."""
     pending: dict[str, Json] = field(default_factory=dict)
     """The call that a person is asked about: its server, tool and arguments, and what its result will look like."""
     result: Json = None
     failure: dict[str, Json] = field(default_factory=dict)
     ended: str = ""
+
+    def summary(self) -> dict[str, Json]:
+        """In a line."""
+        found: dict[str, Json] = {"run": self.id, "status": self.status.value, "calls": self.calls}
+        if self.failure:
+            found["failure"] = dict(self.failure)
+        if self.question and self.status is Status.WAITING:
+            found["question"] = self.question
+        return {**found, "created": self.created, "ended": self.ended, "agent": self.principal}
 
     def told(self) -> dict[str, Json]:
         """What whoever started it is told."""
@@ -109,8 +125,12 @@ class Store:
         """Write it down. Raises `OSError` if that cannot be done."""
         body: dict[str, Any] = asdict(run)
         body["status"] = run.status.value
+        for name in _FOREIGN:  # what servers and programs say need not be JSON as we read it
+            body[name] = json.dumps(body[name])
         content = strict_json.canonical({"version": VERSION, "run": body})
         text = strict_json.canonical({"seal": self._seal(content), "content": content.decode()})
+        if len(text) > ARTIFACT.size:
+            raise OSError(errno.EFBIG, "a program that is too large to be kept")
         self._directory.mkdir(mode=0o700, exist_ok=True)
         path, fresh = self._path(run.id), self._directory / f".{run.id}.{os.getpid()}"
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -139,6 +159,7 @@ class Store:
             if inner["version"] != VERSION or inner["run"]["id"] != name:
                 raise spoiled
             fields = {**inner["run"], "status": Status(inner["run"]["status"])}
+            fields |= {name: json.loads(fields[name]) for name in _FOREIGN}
             fields["steps"] = [Step(**step) for step in fields["steps"]]
             return Run(**fields)
         except (KeyError, TypeError, ValueError, AttributeError, OSError):
@@ -158,6 +179,16 @@ class Store:
                 yield self.load(name)
             except Refusal:
                 continue
+
+    def spoiled(self) -> list[str]:
+        """Those that are not as they were written."""
+        found = []
+        for name in self.names():
+            try:
+                self.load(name)
+            except Refusal:
+                found.append(name)
+        return found
 
     def tidy(self) -> None:
         """Forget the oldest of those that have ended."""

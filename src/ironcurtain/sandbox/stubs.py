@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _RESERVED: Final = frozenset({"tools", "data", "help", "agents", "skills", "ironcurtain"}) | sys.stdlib_module_names
 _DEEPEST: Final = 8
+_MOST_PARTS: Final = 2_000  # of the schema of one tool, each counted as often as it is referred to
 _MOST_TYPES: Final = 60  # of one tool; what is beyond is a plain dictionary
 _LONGEST: Final = 4_000  # characters of a description
 _HEAD: Final = "from typing import Any, Literal, NotRequired, TypedDict\n"
@@ -150,12 +151,14 @@ class _Types:
         self._name = "".join(part.capitalize() for part in name.split("_"))
         self._schema = schema
         self._taken = taken
+        self._left = _MOST_PARTS
         self.written: dict[str, str] = {}
         """Types with a name of their own, in the order in which they are to be read."""
 
     def of(self, schema: Any, place: str, depth: int = 0) -> str:  # noqa: ANN401 - as a server wrote it
         """The type of a value. What we do not know is `Any`: the tool's own schema decides in the end."""
-        if not isinstance(schema, dict) or depth > _DEEPEST:
+        self._left -= 1
+        if not isinstance(schema, dict) or depth > _DEEPEST or self._left < 0:
             return "Any"
         if "$ref" in schema:
             return self.of(self._referred(schema["$ref"]), place, depth + 1)

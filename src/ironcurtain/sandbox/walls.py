@@ -125,8 +125,9 @@ def see_only(readable: Iterable[str]) -> None:
 # --- seccomp: a small program that the kernel runs before each call. ---
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _MACHINE, _FIRST_LOW, _THIRD_LOW, _THIRD_HIGH, _FOURTH_LOW = 0, 4, 16, 32, 36, 40
-_SHARED: Final = 1
+_NUMBER, _MACHINE, _FIRST_LOW, _SECOND_LOW, _THIRD_LOW, _THIRD_HIGH, _FOURTH_LOW = 0, 4, 16, 24, 32, 36, 40
+_SHARED_OR_GROWING: Final = 0x101
+_DESCRIPTORS: Final = (0, 1, 2, 3, 4, 1030)  # what is asked of `fcntl`: copies, flags
 _ALLOW, _ERROR, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _NEW_NAMESPACES, _THREAD = 0x7E020080, 0x00010000
 _FOREIGN_NUMBERS: Final = 0x40000000  # the other table that x86-64 has
@@ -157,6 +158,8 @@ def _program(*, starts: bool) -> bytes:
         *_prctls(numbers["prctl"], starts=starts),
         *_asked_limits(numbers["prlimit64"]),
         *_own_memory(numbers["mmap"]),
+        *_first_is(numbers["tgkill"], [os.getpid()]),
+        *_first_is(numbers["fcntl"], _DESCRIPTORS, _SECOND_LOW),
         *(step for number in plain for step in _if(number, [_step(_RETURN, _ALLOW)])),
         _REFUSE,
     ]  # fmt: skip
@@ -190,9 +193,17 @@ def _asked_limits(number: int) -> list[bytes]:
     return _if(number, steps)
 
 
+def _first_is(number: int, values: Iterable[int], where: int = _FIRST_LOW) -> list[bytes]:
+    """Only with one of these: signals to itself, harmless questions about descriptors."""
+    asked = [step for value in values for step in _if(value, [_step(_RETURN, _ALLOW)])]
+    return _if(number, [_step(_LOAD, where), *asked, _REFUSE])
+
+
 def _own_memory(number: int) -> list[bytes]:
-    """Memory of its own, which counts; and none that is shared, which does not."""
-    return _if(number, [_step(_LOAD, _FOURTH_LOW), _step(_ANY_BIT, _SHARED, 1, 0), _step(_RETURN, _ALLOW), _REFUSE])
+    """Memory of its own, which counts; and none that is shared, or that grows like a stack, which does not."""
+    return _if(
+        number, [_step(_LOAD, _FOURTH_LOW), _step(_ANY_BIT, _SHARED_OR_GROWING, 1, 0), _step(_RETURN, _ALLOW), _REFUSE]
+    )
 
 
 def _step(code: int, value: int, if_so: int = 0, if_not: int = 0) -> bytes:

@@ -1,0 +1,388 @@
+"""One program under way: in its sandbox, or waiting for a person.
+
+Where it waits its process has ended; what goes on later is its state, at that very call. INVARIANT: whatever a sandbox
+or a program's file does wrong ends that program, and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from ironcurtain.audit.store import AuditHaltedError, UnrecordableError
+from ironcurtain.daemon.plan_asking import MOST_ASKED, EndedError, PlanAsking
+from ironcurtain.daemon.planning import read_plan
+from ironcurtain.errors import Refusal
+from ironcurtain.gateway.context import CallContext
+from ironcurtain.gateway.inbound.refusal import told_no
+from ironcurtain.sandbox.process import LARGEST, HostError, interpreter_version
+from ironcurtain.sandbox.store import Run, Status, Step
+from ironcurtain.wire import strict_json
+from ironcurtain.wire.limits import MESSAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ironcurtain.daemon.runs import Runs
+    from ironcurtain.mediation.effects import Answer
+    from ironcurtain.model.call import Json, Principal
+    from ironcurtain.sandbox.process import Host
+
+MOST_TOLD: Final = 8 << 20  # bytes of what a program was told that are kept, so that another interpreter can repeat it
+MOST_STATE: Final = 16 << 20  # bytes of a program that waits
+MOST_RESULT: Final = 1 << 20
+_GRACE: Final = 10.0  # seconds beyond what a program may compute, for its host to say so itself
+_KEEPING: Final = 20.0
+_LAST_WORDS: Final = 5.0  # seconds for a call under way to be recorded when we stop
+
+
+class Going:
+    """One program under way."""
+
+    def __init__(
+        self, runs: Runs, run: Run, principal: Principal, tell: Callable[[dict[str, Json]], None] | None = None
+    ) -> None:
+        self.run = run
+        self.done: asyncio.Task[None]
+        """It is over, and that is on disk. Nobody cancels this."""
+        self._work: asyncio.Task[Json]
+        self._runs = runs
+        self._principal = principal
+        self._tell = tell
+        self._host: Host | None = None
+        self._call: CallContext | None = None
+        """What surrounds the call under way."""
+        self._stopped: tuple[Status, str] | None = None
+        self._closing = False
+        self._at = 0
+        """How many calls the program in the host has been told the answer of."""
+        self._told = 0
+
+    # --- From its beginning to its end. ---
+
+    def start(self, answer: dict[str, Json] | None) -> None:
+        """Let it run; with the answer to what it waits for, if that is known."""
+        self._work = asyncio.create_task(self._run(answer))
+        self.done = asyncio.create_task(self._see_it_end())
+
+    def stop(self, status: Status = Status.CANCELLED, why: str = "it was cancelled") -> None:
+        """End it. A call under way is withdrawn like any other, and recorded."""
+        self._stopped = self._stopped or (status, why)
+        if self._call is not None:
+            self._call.withdrawn.set()
+        else:
+            self._work.cancel()
+
+    async def close(self) -> None:
+        """We stop. One that waits goes on when we are back."""
+        self._closing = True
+        if self.run.status is Status.WAITING:
+            self._work.cancel()
+        else:
+            self.stop(Status.CUT_OFF, "the daemon was stopped")
+            await asyncio.wait([self._work], timeout=_LAST_WORDS)
+            self._work.cancel()
+        await asyncio.wait([self.done])
+
+    async def _see_it_end(self) -> None:
+        """INVARIANT: the end of a program is recorded and written down, whoever cancels what."""
+        run = self.run
+        await asyncio.wait([self._work])
+        with contextlib.suppress(OSError):
+            await self._end_host()
+        error = None if self._work.cancelled() else self._work.exception()
+        if self._closing and run.status is Status.WAITING and self._stopped is None:
+            return
+        if self._stopped is not None:
+            status, why = self._stopped
+            run.status, run.failure = status, {"kind": status.value, "message": f"{why}, after {run.calls} calls"}
+        elif isinstance(error, EndedError):
+            run.status, run.failure = Status.FAILED, {"kind": error.kind, "message": error.message}
+        elif error is not None or self._work.cancelled():
+            run.status, run.failure = Status.FAILED, {"kind": "sandbox", "message": str(error or "it was ended")}
+        else:
+            run.status, run.result = Status.DONE, self._work.result()
+        run.ended = now()
+        self._runs.runtime.grants.end_session(self._session)
+        with contextlib.suppress(Refusal):
+            await self.record("ended", {"status": run.status.value, "calls": run.calls})
+        try:
+            self._runs.store.save(emptied(run))
+        except OSError as error_:
+            self._runs.runtime.notes["programs"] = f"{run.id} could not be written down: {error_.strerror or error_}"
+
+    async def _run(self, answer: dict[str, Json] | None) -> Json:
+        run = self.run
+        if run.status is Status.WAITING and run.steps:
+            answered = answer if answer is not None else await self._mediated()
+            if self._stopped is not None:
+                raise EndedError("cancelled", "it was stopped")
+            self._take_up(answered)
+        self._go_on()
+        return await self._to_its_end()
+
+    async def record(self, what: str, fields: dict[str, Json]) -> None:
+        """Write down that a program begins or ends. Raises `Refusal` where that cannot be done."""
+        about: dict[str, Json] = {"event": "code", "run": self.run.id, "what": what, "agent": self.run.principal}
+        try:
+            await self._runs.runtime.audit.append("event", {**about, **fields})
+        except (AuditHaltedError, UnrecordableError) as error:
+            raise Refusal("audit_unwritable", str(error), "run: ironcurtain doctor") from None
+
+    @property
+    def _session(self) -> str:
+        return f"code-{self.run.id}"
+
+    # --- In the sandbox. ---
+
+    async def _to_its_end(self) -> Json:
+        await self._begin()
+        compute = float(self.run.limits["seconds"]) + _GRACE
+        while True:
+            host = self._host
+            if host is None:
+                raise EndedError("sandbox", "its process is gone")
+            message = await host.hear(compute)
+            self._note(message)
+            if "call" in message:
+                answer = await self._called(message["call"])
+                if self._host is None:
+                    await self._begin()  # it waited for a person; now it stands at that call again
+                else:
+                    self._host.say(answer)
+            elif "done" in message:
+                result: Json = message["done"]
+                if len(strict_json.canonical(result)) > MOST_RESULT:
+                    raise EndedError("result", f"what the program ends with has more than {MOST_RESULT} bytes")
+                return result
+            elif "failed" in message:
+                raise EndedError(str(message["failed"]["kind"]), str(message["failed"]["message"])[:20_000])
+            else:
+                raise HostError("it said something out of turn")
+
+    async def _begin(self) -> None:
+        """Open it; one that has done nothing yet says first what it may do."""
+        plan = await self._open()
+        if plan is None:
+            return
+        if not self.run.steps and not await self._agreed(plan):
+            await self._open()  # it was put away meanwhile
+        if self._host is not None:
+            self._host.say({"go": True})
+
+    async def proposed(self) -> Json:
+        """What the text says that it may do."""
+        try:
+            return await self._open()
+        finally:
+            await self._end_host()
+
+    async def _agreed(self, raw: Json) -> bool:
+        """Look at what it may do. Says whether it is still there: a person may have been asked about all of it."""
+        runtime, interfaces = self._runs.runtime, await self._runs.interfaces(self._principal)
+        plan = read_plan(raw, interfaces, self._principal, runtime)
+        cleaned: Json = runtime.redactor.clean(plan.told())[0]
+        await self.record("planned", {"plan": cleaned})
+        for call in plan.calls:
+            if call.never and call.decision is not None:
+                raise EndedError("plan", f"{call} ({call.decision.reason}); nothing was done")
+        asked = [call for call in plan.calls if call.effect is not None and call.often == "once"]
+        if not 1 < len({call.effect.digest for call in asked if call.effect}) <= MOST_ASKED:
+            return True
+        await self._end_host()
+        await PlanAsking(self._runs, self.run, self._session, self._tell).ask(asked)
+        return False
+
+    async def _open(self) -> Json:
+        """Give the program to a new host: as it stands, or from the beginning if another interpreter wrote it."""
+        run = self.run
+        state = run.state if run.interpreter == interpreter_version() else ""
+        if run.steps and not state and not run.repeatable:
+            raise EndedError("repeat", "it was told too much to be repeated by another interpreter")
+        self._at = max(0, len(run.steps) - 1) if state else 0
+        if not state:
+            run.printed, run.cut = "", False
+        self._host = await self._runs.hosts.take()
+        run.seed = run.seed or self._host.seed
+        self._host.say(
+            {"program": run.program, "data": run.data, "seed": run.seed, "state": state,
+             "moments": [] if state else [*run.moments]}
+        )  # fmt: skip
+        run.state = ""
+        if not state:
+            run.moments = []
+        names = (await self._host.hear(_GRACE)).get("wants")
+        if not isinstance(names, list):
+            raise HostError("it said something out of turn")
+        interfaces = await self._runs.interfaces(self._principal)
+        self._host.say({"modules": interfaces.modules([str(name) for name in names])})
+        if state:
+            return None
+        plan: Json = (await self._host.hear(_GRACE)).get("plan")
+        return plan if plan is not None else {}
+
+    async def _end_host(self) -> None:
+        host, self._host = self._host, None
+        if host is not None:
+            await self._runs.hosts.give_back(host)
+
+    def _note(self, message: dict[str, Any]) -> None:
+        """What was printed and read off the clock since the last message."""
+        run, most = self.run, self.run.limits["output"]
+        printed = run.printed + str(message.get("printed", ""))
+        run.printed, run.cut = printed[:most], run.cut or bool(message.get("cut")) or len(printed) > most
+        moments = message.get("moments", [])
+        run.moments += [float(moment) for moment in moments if isinstance(moment, (int, float))]
+
+    # --- Calls. ---
+
+    async def _called(self, call: Any) -> dict[str, Json]:  # noqa: ANN401 - as a host said it
+        """Answer a call of the program: as it was answered before, or by mediating it."""
+        step, run = _step_from(call), self.run
+        if self._at < len(run.steps):
+            known = run.steps[self._at]
+            if (known.name, known.args, known.kwargs) != (step.name, step.args, step.kwargs) or known.answer is None:
+                raise EndedError("repeat", "after an upgrade it did not do again what it had done before")
+            self._at += 1
+            return known.answer
+        if run.calls >= run.limits["calls"]:
+            raise EndedError("calls", f"it made more than {run.limits['calls']} calls")
+        run.calls += 1
+        run.steps.append(step)
+        self._at += 1
+        answer = await self._answer(step)
+        if self._stopped is not None:
+            raise EndedError("cancelled", "it was stopped")
+        if run.status is Status.WAITING:
+            self._take_up(answer)
+            self._go_on()
+        else:
+            step.answer = answer
+            self._weigh(step)
+        return answer
+
+    def _weigh(self, step: Step) -> None:
+        """Keep what it was told as long as that is not too much."""
+        run = self.run
+        told: Json = [step.args, step.kwargs, step.answer]
+        self._told += len(strict_json.canonical(told))
+        if not run.repeatable or self._told > MOST_TOLD:
+            run.repeatable, run.steps, run.moments = False, run.steps[-1:], []
+            self._at = 1
+
+    def _go_on(self) -> None:
+        """INVARIANT: before a program goes on, it is on disk that it does; what it did before is not done again."""
+        self.run.status, self.run.question, self.run.question_of = Status.RUNNING, "", ""
+        self._runs.store.save(self.run)
+
+    async def _answer(self, step: Step) -> dict[str, Json]:
+        interfaces = await self._runs.interfaces(self._principal)
+        if interfaces.serves(step.name):
+            return interfaces.answer(step.name, step.args, step.kwargs)
+        function = interfaces.find(step.name)
+        if function is None:
+            return {"raise": ["LookupError", f"there is no tool {step.name[:100]}; tools.search(...) finds some"]}
+        try:
+            arguments = function.arguments(step.args, step.kwargs)
+        except Refusal as refusal:
+            return {"raise": ["TypeError", refusal.reason]}
+        if len(strict_json.canonical(arguments)) > MESSAGE.size:
+            return {"raise": ["TypeError", f"the arguments have more than {MESSAGE.size} bytes"]}
+        self.run.pending = {
+            "server": function.server, "tool": function.tool, "arguments": arguments, "structured": function.structured,
+        }  # fmt: skip
+        return await self._mediated()
+
+    async def _mediated(self) -> dict[str, Json]:
+        """Carry the call that the program stands at through the twelve steps."""
+        pending: Any = self.run.pending
+        context = self._call = CallContext({}, self._tell)
+        context.code = {"run": self.run.id, "step": self.run.calls}
+        context.keep, context.question = self._keep, (self.run.question, self.run.question_of)
+        mediate = self._runs.runtime.mediate
+        key = (pending["server"], pending["tool"])
+        try:
+            answer = await mediate(self._session, key, pending["arguments"], self._principal, context)
+        finally:
+            self._call = None
+        return as_value(answer, pending["server"], structured=pending["structured"])
+
+    # --- Waiting for a person. ---
+
+    async def _keep(self, question: str, about: str) -> None:
+        """A person has to be asked: write the program down as it stands, and end its process; or refuse the call."""
+        run = self.run
+        try:
+            if self._host is not None:
+                self._host.say({"keep": True})
+                kept = await self._host.hear(_KEEPING, LARGEST)
+                self._note(kept)
+                run.state = str(kept.get("state", ""))
+                await self._end_host()
+                if not 0 < len(run.state) <= MOST_STATE:
+                    run.state = ""
+                    raise HostError("the program holds more than can be put away")  # noqa: TRY301 - like the others
+            run.question, run.question_of, run.status = question, about, Status.WAITING
+            self._runs.store.save(run)
+        except (HostError, OSError) as error:
+            run.status = Status.RUNNING
+            await self._end_host()
+            help_ = "let the program hold less when it asks"
+            raise Refusal("code_unkept", f"nobody is asked: {error}", help_) from None
+        run.state, run.steps = "", []  # on disk, until it goes on
+
+    def _take_up(self, answer: dict[str, Json]) -> None:
+        """Have the program again as it was put away, with what it waited for."""
+        stored = self._runs.store.load(self.run.id)
+        self.run.state, self.run.steps, self.run.moments = stored.state, stored.steps, stored.moments
+        self.run.steps[-1].answer = answer
+
+
+def _step_from(call: Any) -> Step:  # noqa: ANN401 - as a host said it
+    if not isinstance(call, dict):
+        raise HostError("a call that is none")
+    name, args, kwargs = call.get("name"), call.get("args"), call.get("kwargs")
+    if not isinstance(name, str) or not isinstance(args, list) or not isinstance(kwargs, dict):
+        raise HostError("a call that is none")
+    return Step(name, args, kwargs)
+
+
+def as_value(answer: Answer, server: str, *, structured: bool) -> dict[str, Json]:
+    """What a call gives in a program."""
+    executed = answer.executed
+    if executed is None or (executed.result is None and executed.error is None):
+        kind = "PermissionError" if executed is None else "RuntimeError"
+        content: Any = told_no(answer)["content"]
+        return {"raise": [kind, str(content[0]["text"])]}
+    if executed.error is not None:
+        return {"raise": ["RuntimeError", f"{server}: {executed.error['message']}"]}
+    result = executed.result or {}
+    if result.get("isError"):
+        return {"raise": ["RuntimeError", _text_of(result)]}
+    if structured and isinstance(result.get("structuredContent"), dict):
+        return {"value": result["structuredContent"]}
+    return {"value": _text_of(result)}
+
+
+def _text_of(result: dict[str, Json]) -> str:
+    """The text of a result; what is no text, as JSON."""
+    content = result.get("content")
+    parts = content if isinstance(content, list) else []
+    return "\n".join(
+        str(part["text"]) if isinstance(part, dict) and part.get("type") == "text" and "text" in part
+        else strict_json.canonical(part).decode()
+        for part in parts
+    )  # fmt: skip
+
+
+def emptied(run: Run) -> Run:
+    """What is kept of a program that has ended: not what it was told."""
+    run.steps, run.moments, run.state, run.question, run.pending = [], [], "", "", {}
+    return run
+
+
+def now() -> str:
+    """The time, for people."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

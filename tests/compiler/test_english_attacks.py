@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import tempfile
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.compiler.test_english import Policy
+from ironcurtain.compiler.english.compiler import compile_constitution
+from ironcurtain.compiler.english.surface import Surface, surfaces_of
+from ironcurtain.engine.chain import RuleBook
+from ironcurtain.engine.policy import declared_hosts
+from tests.compiler.test_english import KNOWN, Policy, servers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
+
+    from ironcurtain.artifacts.policy import Loaded
+    from ironcurtain.model.call import Json
 
 FILES = "It may read, write and organise all files in my home folder. "
 CHAT = "It may read and post messages in all channels. "
@@ -443,7 +453,30 @@ MUST_NOT: list[tuple[str, tuple[str, ...]]] = [
 ]  # fmt: skip
 
 
+class Decided(Policy):
+    """The rules of a text alone, put into a policy that was built once: five hundred of them take their time."""
+
+    def __init__(self, text: str) -> None:
+        base = furnished()
+        written: Json = [*compile_constitution(text, surfaces(), KNOWN).rules]
+        rules = base.chain(written, "rules")
+        book = RuleBook(rules)
+        book.prepare(base.policy.tools.values())
+        self._loaded = replace(base, policy=replace(base.policy, book=book, declared_hosts=declared_hosts(rules)))
+
+
+@cache
+def furnished() -> Loaded:
+    with tempfile.TemporaryDirectory() as place:
+        return Policy("It may send email to people in my contacts.", Path(place), verified=False)._loaded
+
+
+@cache
+def surfaces() -> list[Surface]:
+    return [surface for server, tools in servers().items() for surface in surfaces_of(server, tools)]
+
+
 @pytest.mark.parametrize(("text", "calls"), MUST_NOT)
-def test_nothing_is_allowed_that_a_reader_would_not(text: str, calls: tuple[str, ...], tmp_path: Path) -> None:
-    policy = Policy(text, tmp_path, verified=False)
+def test_nothing_is_allowed_that_a_reader_would_not(text: str, calls: tuple[str, ...]) -> None:
+    policy = Decided(text)
     assert {call: CALLS[call](policy) for call in calls if CALLS[call](policy) == "allow"} == {}

@@ -10,9 +10,9 @@ import asyncio
 import secrets
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.audit.programs import History, histories
 from ironcurtain.audit.record import principal_fields
 from ironcurtain.daemon.going import Going, emptied, now
+from ironcurtain.daemon.histories import History, histories
 from ironcurtain.daemon.planning import read_plan
 from ironcurtain.errors import Refusal
 from ironcurtain.sandbox.interfaces import Interfaces

@@ -58,8 +58,15 @@ class _Stopped(Exception):  # noqa: N818 - not an error
 
 
 def main() -> int:
-    """Run one program."""
-    script, given, *readable = sys.argv[1:]
+    """Run one program, or say why none can be run."""
+    try:
+        return _serve(*sys.argv[1:])
+    except (walls.WallError, monty.MontyCrashedError, OSError) as error:
+        _say({"unready": f"{type(error).__name__}: {error}"})
+        return 1
+
+
+def _serve(script: str, given: str, *readable: str) -> int:
     limits = json.loads(given)
     walls.die_with_parent()
     walls.give_up_privileges()

@@ -80,11 +80,13 @@ class Host:
         """Start one with this command: nothing of ours is in its environment, and none of our descriptors."""
         process = await asyncio.create_subprocess_exec(
             *command, env={}, cwd="/", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE, limit=LARGEST, start_new_session=True,
+            stderr=asyncio.subprocess.DEVNULL, limit=LARGEST, start_new_session=True,
         )  # fmt: skip
         host = cls(process)
         try:
-            await host.hear(_STARTING)
+            message = await host.hear(_STARTING)
+            if "ready" not in message:
+                raise HostError(str(message.get("unready")))  # noqa: TRY301 - like the others
         except HostError as error:
             await host.end()
             raise Refusal("code_unavailable", f"no sandbox: {error}", "run: ironcurtain doctor") from None
@@ -117,9 +119,7 @@ class Host:
 
     async def _last_words(self) -> str:
         await self.end()
-        said = await self._process.stderr.read(4_096) if self._process.stderr else b""
-        lines = said.decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else f"it ended ({self._process.returncode})"
+        return f"it ended ({self._process.returncode})"
 
     async def end(self) -> None:
         """End it and whatever it started."""

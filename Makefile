@@ -59,7 +59,7 @@ unit: $(VENV)/.foreign ## All tests
 
 fuzz: $(VENV)/.test ## The engine against the reference, the fuzz targets, every fault and every escape, at length
 	@rm -f .comparisons
-	HYPOTHESIS_PROFILE=long COMPARISONS=.comparisons $(BIN)/python -m pytest -n 2 -q tests/spec tests/properties tests/analysis tests/fuzz tests/faults tests/sandbox
+	HYPOTHESIS_PROFILE=long COMPARISONS=.comparisons $(BIN)/python -m pytest -n 2 -q tests/spec tests/properties tests/analysis tests/fuzz tests/faults tests/sandbox tests/e2e/test_code.py
 	@awk '{n += $$1} END {print n " comparisons of the engine with the reference"}' .comparisons
 
 mutation: $(VENV)/.test ## Break every condition of engine and resolve, one at a time

@@ -34,6 +34,11 @@ three = bad.echo(text="after")
 """
 
 
+def some(*points: str) -> list[str]:
+    """Every second one everyday, all of them at length."""
+    return [*points] if os.environ.get("HYPOTHESIS_PROFILE") == "long" else [*points[1::2]]
+
+
 class Coded(Bad):
     """A house whose server `bad` writes down what reaches it: `echo` is allowed, `touch` asks."""
 
@@ -259,7 +264,7 @@ def test_who_goes_away_while_it_waits_leaves_it_waiting(house: House) -> None:
 
 @pytest.mark.parametrize(
     "point",
-    [
+    some(
         "resolve2:before",
         "record_intent:before",
         "record_intent:after",
@@ -268,7 +273,7 @@ def test_who_goes_away_while_it_waits_leaves_it_waiting(house: House) -> None:
         "record_outcome:before",
         "record_outcome:after",
         "settle:after",
-    ],
+    ),
 )
 def test_a_kill_at_any_step_of_the_approved_call_repeats_no_effect(house: House, point: str) -> None:
     coded = Coded(house)
@@ -291,7 +296,7 @@ def test_a_kill_at_any_step_of_the_approved_call_repeats_no_effect(house: House,
 
 @pytest.mark.parametrize(
     "point",
-    [
+    some(
         "record_intent2:before",
         "record_intent2:after",
         "forward2:before",
@@ -299,7 +304,7 @@ def test_a_kill_at_any_step_of_the_approved_call_repeats_no_effect(house: House,
         "record_outcome2:before",
         "record_outcome2:after",
         "settle2:after",
-    ],
+    ),
 )
 def test_a_kill_after_the_approved_call_repeats_neither_it_nor_what_came_after(house: House, point: str) -> None:
     coded = Coded(house)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SECRET = "canary-7f3a9c"
-LIMITS = {"seconds": 2, "memory": 64 << 20, "recursion": 200, "calls": 20, "output": 10_000, "processor": 60, "seed": 1}
+LIMITS = {"seconds": 1, "memory": 64 << 20, "recursion": 200, "calls": 20, "output": 10_000, "processor": 60, "seed": 1}
 REMOVED = (
     ("", "Landlock", "seccomp", "privileges", "limits") if os.environ.get("HYPOTHESIS_PROFILE") == "long" else ("",)
 )

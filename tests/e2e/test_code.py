@@ -39,6 +39,11 @@ def some(*points: str) -> list[str]:
     return [*points] if os.environ.get("HYPOTHESIS_PROFILE") == "long" else [*points[1::2]]
 
 
+def _can_be_interrupted() -> None:
+    """Whoever runs the tests in the background may have them ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Coded(Bad):
     """A house whose server `bad` writes down what reaches it: `echo` is allowed, `touch` asks."""
 
@@ -63,12 +68,10 @@ class Coded(Bad):
         self.house.run("daemon", "start")
         file = self.house.owner / "program.py"
         file.write_text(program)
+        command = [*PROGRAM, "code", "run", str(file)]
         return subprocess.Popen(
-            [*PROGRAM, "code", "run", str(file)],
-            env=self.house.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+            command, env=self.house.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_can_be_interrupted
+        )  # fmt: skip
 
     def until(self, status: str) -> Any:
         """The newest program, once it is there."""

@@ -70,7 +70,8 @@ class Coded(Bad):
         file.write_text(program)
         command = [*PROGRAM, "code", "run", str(file)]
         return subprocess.Popen(
-            command, env=self.house.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_can_be_interrupted
+            command, env=self.house.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            preexec_fn=_can_be_interrupted,  # noqa: PLW1509 - there is one thread
         )  # fmt: skip
 
     def until(self, status: str) -> Any:

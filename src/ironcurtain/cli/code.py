@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -164,9 +162,6 @@ def _data(given: str | None) -> Any:  # noqa: ANN401 - JSON
     if given is None:
         return None
     text = _text(given[1:]) if given.startswith("@") else given
-    if given.endswith(".toml"):
-        with contextlib.suppress(tomllib.TOMLDecodeError):
-            return tomllib.loads(text)
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

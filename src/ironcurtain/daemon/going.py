@@ -59,11 +59,13 @@ class Going:
         self._at = 0
         """How many calls the program in the host has been told the answer of."""
         self._told = 0
+        self.started = False
 
     # --- From its beginning to its end. ---
 
     def start(self, answer: dict[str, Json] | None) -> None:
         """Let it run; with the answer to what it waits for, if that is known."""
+        self.started = True
         self._work = asyncio.create_task(self._run(answer))
         self.done = asyncio.create_task(self._see_it_end())
 
@@ -192,7 +194,7 @@ class Going:
         if not 1 < len({call.effect.digest for call in asked if call.effect}) <= MOST_ASKED:
             return True
         await self._end_host()
-        await PlanAsking(self._runs, self.run, self._session, self._tell).ask(asked)
+        await PlanAsking(self._runs, self.run, self._session, self.record, self._tell).ask(asked)
         return False
 
     async def _open(self) -> Json:

@@ -14,20 +14,21 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.audit.store import AuditHaltedError, UnrecordableError
-from ironcurtain.errors import Refusal
 from ironcurtain.escalation.grants import Grant
 from ironcurtain.escalation.queue import Question
 from ironcurtain.sandbox.store import Status
 from ironcurtain.wire import strict_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from ironcurtain.daemon.planning import Planned
     from ironcurtain.daemon.runs import Runs
+    from ironcurtain.gateway.context import Tell
     from ironcurtain.model.call import Json
     from ironcurtain.sandbox.store import Run
+
+    Record = Callable[[str, dict[str, Json]], Awaitable[None]]
 
 MOST_ASKED: Final = 40  # calls in one question; more is more than a person can weigh
 _TICK: Final = 5.0
@@ -45,11 +46,12 @@ class EndedError(Exception):
 class PlanAsking:
     """Asks for the calls of one program."""
 
-    def __init__(self, runs: Runs, run: Run, session: str, tell: Callable[[dict[str, Json]], None] | None) -> None:
+    def __init__(self, runs: Runs, run: Run, session: str, record: Record, tell: Tell | None) -> None:
         self._runs = runs
         self._runtime = runs.runtime
         self._run = run
         self._session = session
+        self._record = record
         self._tell = tell
 
     async def ask(self, calls: Sequence[Planned]) -> None:
@@ -114,10 +116,3 @@ class PlanAsking:
              "callDigest": question.effect.digest, "approver": answer.approver},
         )  # fmt: skip
         runtime.grants.add(grant, time.monotonic())
-
-    async def _record(self, what: str, fields: dict[str, Json]) -> None:
-        about: dict[str, Json] = {"event": "code", "run": self._run.id, "what": what, "agent": self._run.principal}
-        try:
-            await self._runtime.audit.append("event", {**about, **fields})
-        except (AuditHaltedError, UnrecordableError) as error:
-            raise Refusal("audit_unwritable", str(error), "run: ironcurtain doctor") from None

@@ -44,6 +44,7 @@ class Runs:
         self._under_way: dict[str, Going] = {}
         self._interfaces: dict[Principal, tuple[Catalogue, Interfaces]] = {}
         self._begun = 0
+        self._closed = False
 
     def prepare(self) -> None:
         """Have a sandbox ready."""
@@ -51,7 +52,8 @@ class Runs:
 
     async def close(self) -> None:
         """Stop all of them. Those that wait go on when we are back."""
-        await asyncio.gather(*(going.close() for going in list(self._under_way.values())))
+        self._closed = True
+        await asyncio.gather(*(going.close() for going in list(self._under_way.values()) if going.started))
         await self.hosts.close()
 
     # --- After a start. ---
@@ -75,7 +77,7 @@ class Runs:
         answered = run.status is Status.RUNNING and run.state and run.steps and run.steps[-1].answer is not None
         goes_on = run.status is Status.WAITING or answered
         if history.ended or history.last > run.calls or not goes_on:
-            why = f"it had {history.ended or 'gone on'} already" if history.ended else "the daemon ended while it ran"
+            why = f"it had {history.ended} already" if history.ended else "the daemon ended while it ran"
             run.failure = {"kind": "cut-off", "message": f"{why}, after {max(run.calls, history.last)} calls"}
             run.status, run.ended = Status.CUT_OFF, now()
             self.store.save(emptied(run))
@@ -106,6 +108,9 @@ class Runs:
         except BaseException:
             self._under_way.pop(run.id)
             raise
+        if self._closed:
+            self._under_way.pop(run.id)
+            raise Refusal("code_exhausted", "the daemon stops", "ask again when it is back")
         self._begun += 1
         if self._begun % _TIDY_EVERY == 0:
             self.store.tidy()
@@ -176,7 +181,7 @@ class Runs:
     async def cancel(self, name: str) -> dict[str, Json]:
         """End one, waiting or not."""
         going = self._under_way.get(name)
-        if going is None:
+        if going is None or not going.started:
             self.store.load(name)
             raise Refusal("run_ended", f"program {name} has ended already", "see: ironcurtain code show " + name)
         going.stop()

@@ -6,12 +6,14 @@ import json
 import os
 import pty
 import select
+import socket
 import subprocess
 import time
 from typing import Any
 
 import pytest
 
+from ironcurtain.daemon.address import bound
 from ironcurtain.daemon.control import _METHODS
 from tests.e2e.house import PROGRAM, Agent, House, code_of, eventually, text_of
 
@@ -354,6 +356,25 @@ def test_single_keys_on_a_terminal(house: House, documents: Any) -> None:
     assert "isError" not in agent.call(READ, path=str(documents / "a.txt"))
     terminal.press("q")
     assert terminal.process.wait(10) == 0
+
+
+def test_news_that_come_in_one_piece_with_an_answer_are_seen(house: House) -> None:
+    """The daemon's part is played: the real one sends the two in one piece only once in a while."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        with bound(house.home / "daemon.sock") as address:
+            listener.bind(address)
+        listener.listen()
+        terminal = Terminal(house)
+        connection = listener.accept()[0]
+        connection.settimeout(20)
+        with connection, connection.makefile("rb") as asked:
+            asked.readline()
+            result: dict[str, Any] = {"questions": []}
+            for method, news in (("watch", b""), ("questions", b'{"method":"news"}\n'), ("questions", b"")):
+                request = json.loads(asked.readline())
+                assert request["method"] == method
+                connection.sendall(json.dumps({"id": request["id"], "result": result}).encode() + b"\n" + news)
+        assert terminal.process.wait(10) == 2
 
 
 def test_what_goes_beside_the_arguments_is_shown_and_covered_by_no_grant(house: House, documents: Any) -> None:

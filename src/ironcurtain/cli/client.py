@@ -37,7 +37,7 @@ class Client:
         except OSError:
             self._socket.close()
             raise Refusal("daemon_absent", f"no daemon serves {home.root}", "run: ironcurtain daemon start") from None
-        self._lines = self._socket.makefile("rb")
+        self._unread = bytearray()
         self._socket.sendall(b'{"hello":"control"}\n')
         self._next = 0
 
@@ -66,14 +66,23 @@ class Client:
 
     def read(self) -> dict[str, Any]:
         """The next message, whatever it is about."""
-        line = self._lines.readline()
-        if not line.endswith(b"\n"):
-            raise Refusal("daemon_gone", "the daemon hung up", "run: ironcurtain daemon status")
-        message: dict[str, Any] = json.loads(line)
+        searched = 0
+        while (end := self._unread.find(b"\n", searched)) < 0:
+            searched = len(self._unread)
+            data = self._socket.recv(1 << 16)
+            if not data:
+                raise Refusal("daemon_gone", "the daemon hung up", "run: ironcurtain daemon status")
+            self._unread += data
+        message: dict[str, Any] = json.loads(self._unread[:end])
+        del self._unread[: end + 1]
         return message
 
+    def heard(self) -> bool:
+        """Whether a whole message has come already, which waiting on the socket would not see."""
+        return b"\n" in self._unread
+
     def fileno(self) -> int:
-        """For waiting on it."""
+        """For waiting on it, when nothing was heard."""
         return self._socket.fileno()
 
     def __enter__(self) -> Self:

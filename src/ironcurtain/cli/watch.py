@@ -128,8 +128,7 @@ class _Watch:
 
     def _key_or_news(self) -> str | None:
         """A key, or nothing when the daemon has something to say."""
-        ready, _, _ = select.select([sys.stdin, self._client], [], [])
-        if self._client in ready:
+        if self._client.heard() or self._client in select.select([sys.stdin, self._client], [], [])[0]:
             self._client.read()
             return None
         return self._key()

@@ -56,7 +56,9 @@ class Limits:
     refusals: int
     named: Mapping[str, NamedLimit] = field(default_factory=dict)
     inference_cost: float = inf
-    """In dollars, for the model that drives an agent; who runs the model counts it."""
+    """In dollars, for the model that drives the built-in agent."""
+    tokens: int | None = None
+    """Of that model; nothing: no limit."""
 
     def with_(self, other: Limits) -> Limits:
         """The stricter of both, for each thing."""
@@ -75,6 +77,7 @@ class Limits:
             min(self.refusals, other.refusals),
             named,
             min(self.inference_cost, other.inference_cost),
+            min((each for each in (self.tokens, other.tokens) if each is not None), default=None),
         )
 
 
@@ -106,6 +109,20 @@ class Budget:
             0 if never else max(self.renew_seconds, other.renew_seconds),
             Loops(min(asked, default=0)),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    """The built-in agent."""
+
+    model: str = ""
+    """What drives it where the command line names none, for example `anthropic:claude-sonnet-4-5`."""
+    turns: int = 100
+    """Messages of the model for one message of the person's."""
+    answer: int = 8_000
+    """Tokens of one message of the model."""
+    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """By model, dollars for a million tokens in and out, where the owner knows better than the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +164,4 @@ class Settings:
     may_ask: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By server, what it may ask of the client that calls it."""
     code: Code = field(default_factory=Code)
+    run: BuiltIn = field(default_factory=BuiltIn)

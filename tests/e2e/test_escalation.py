@@ -444,6 +444,10 @@ CONTROL: dict[str, dict[str, Any]] = {
     "code/show": {"run": "00000000"},
     "code/cancel": {"run": "00000000"},
     "code/interfaces": {"agent": "code"},
+    "agent/run": {"task": "t", "agent": "a", "model": "", "script": [{"text": "t", "calls": []}]},
+    "agent/tell": {"id": "00000000", "what": "stop"},
+    "agent/list": {},
+    "agent/show": {"id": "00000000"},
     "prompts/list": {},
     "resources/read": {"uri": "file:///etc/hostname"},
 }

@@ -107,6 +107,11 @@ class Home:
         return self.root / "programs"
 
     @property
+    def agents(self) -> Path:
+        """What was said to and by the built-in agents."""
+        return self.root / "agents"
+
+    @property
     def socket(self) -> Path:
         """Where the daemon listens."""
         return self.root / "daemon.sock"

@@ -9,6 +9,7 @@ from ironcurtain.model.roles import NONE, Role
 from ironcurtain.settings import (
     ASKABLE,
     Budget,
+    BuiltIn,
     Code,
     Escalation,
     Limits,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 SPOKEN_OF: Final = ("directories", "lists", "names")
 """What a constitution may speak of; read when it is compiled."""
-KEYS: Final = ("escalation", "budget", "servers", "code", *SPOKEN_OF)
+KEYS: Final = ("escalation", "budget", "servers", "code", "run", *SPOKEN_OF)
 _MEGABYTE: Final = 1 << 20
 _PARTS: Final = ("session", "task", "renewSeconds", "repeats")
 _COUNTS: Final = {
@@ -34,6 +35,7 @@ _COUNTS: Final = {
     "bytesOut": "bytes_out",
     "seconds": "seconds",
     "refusals": "refusals",
+    "tokens": "tokens",
 }
 
 
@@ -44,7 +46,23 @@ def settings_from(top: Mapping[str, Item]) -> Settings:
         _budget(top["budget"]) if "budget" in top else Budget(),
         {name: _may_ask(server) for name, server in top["servers"].entries().items()} if "servers" in top else {},
         _code(top["code"]) if "code" in top else Code(),
+        _run(top["run"]) if "run" in top else BuiltIn(),
     )
+
+
+def _run(item: Item) -> BuiltIn:
+    members, usual = item.members((), ("model", "turns", "answer", "prices")), BuiltIn()
+    return BuiltIn(
+        members["model"].text() if "model" in members else usual.model,
+        members["turns"].count(least=1) if "turns" in members else usual.turns,
+        members["answer"].count(least=100) if "answer" in members else usual.answer,
+        {name: _price(entry) for name, entry in members["prices"].entries().items()} if "prices" in members else {},
+    )
+
+
+def _price(item: Item) -> tuple[float, float]:
+    members = item.members(("input", "output"))
+    return members["input"].number(), members["output"].number()
 
 
 def _code(item: Item) -> Code:

@@ -6,6 +6,7 @@ INVARIANT: what is used of anything never exceeds its limit, in whatever order c
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isinf
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.model.call import Principal
@@ -20,6 +21,10 @@ CALLS: Final = "calls"
 BYTES: Final = "bytesOut"
 SECONDS: Final = "seconds"
 REFUSALS: Final = "refusals"
+TOKENS: Final = "tokens"
+COST: Final = "cost"
+"""Of a model, in millionths of a dollar."""
+MILLION: Final = 1_000_000
 _TOOL: Final = "tool "
 _NAMED: Final = "named "
 
@@ -71,6 +76,10 @@ class Exhausted:
 
     def __str__(self) -> str:
         whose = f"the task {self.account.task!r}" if self.account.task else "this agent"
+        if self.what == COST:
+            return (
+                f"the budget of {whose} is used up, or what comes next may be more: at most ${self.most / MILLION:.2f}"
+            )
         return f"the budget of {whose} is used up: at most {self.most} {_in_words(self.what)}"
 
 
@@ -138,6 +147,14 @@ class Ledger:
             for what, amount in reservation.amounts.items():
                 balance.used[what] -= amount
 
+    def settle(self, reservation: Reservation, used: Mapping[str, int]) -> dict[str, Json]:
+        """Less was used than was reserved: the rest is free. Answers what that is, for a record."""
+        unused = {what: max(0, amount - used.get(what, 0)) for what, amount in reservation.amounts.items()}
+        for balance in reservation.balances:
+            for what, amount in unused.items():
+                balance.used[what] -= amount
+        return {"amounts": _listed(unused), "accounts": [each.fields() for each in reservation.accounts]}
+
     def refuse(self, accounts: Iterable[Account], now: float) -> None:
         """A call was refused; too many of those are a sign of their own."""
         for account in accounts:
@@ -203,8 +220,12 @@ class Ledger:
                     self._balances.pop(account_from(record["account"]), None)
                 case "intent" if "budget" in record:
                     self._count_again(record["budget"], now)
+                case "event" if record.get("event") == "inference" and "budget" in record:
+                    self._count_again(record["budget"], now)
+                case "event" if record.get("event") == "inferred":
+                    self._give_back(record["unused"])
                 case "refused" if "agent" in record:
-                    self.refuse([account_from(record)], now)
+                    self.refuse([account_from({"agent": record["agent"]})], now)
 
     def _count_again(self, budget: Mapping[str, Any], now: float) -> None:
         for each in budget.get("new", []):
@@ -214,6 +235,12 @@ class Ledger:
             self._balances.setdefault(account, Balance(now))
             self._add(account, _amounts(budget["amounts"]))
 
+    def _give_back(self, unused: Mapping[str, Any]) -> None:
+        for each in unused["accounts"]:
+            if (balance := self._balances.get(account_from(each))) is not None:
+                for what, amount in _amounts(unused["amounts"]).items():
+                    balance.used[what] = max(0, balance.used.get(what, 0) - amount)
+
 
 def _limit(limits: Limits, what: str) -> int | None:
     if what.startswith(_TOOL):
@@ -221,4 +248,6 @@ def _limit(limits: Limits, what: str) -> int | None:
     if what.startswith(_NAMED):
         named = limits.named.get(what.removeprefix(_NAMED))
         return named.most if named else None
-    return {CALLS: limits.calls, BYTES: limits.bytes_out}[what]
+    if what == COST:
+        return None if isinf(limits.inference_cost) else int(limits.inference_cost * MILLION)
+    return {CALLS: limits.calls, BYTES: limits.bytes_out, TOKENS: limits.tokens}[what]

@@ -284,7 +284,7 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
 
 def _fits(record: dict[str, Any], wanted: argparse.Namespace) -> bool:
     flat = _flat(record)
-    exact = ("agent", "server", "tool", "decision", "code", "kind", "session", "rule")
+    exact = ("agent", "server", "tool", "decision", "code", "kind", "session", "rule", "task")
     if any(getattr(wanted, name) is not None and str(flat.get(name)) != getattr(wanted, name) for name in exact):
         return False
     if wanted.since and str(record["at"]) < wanted.since:

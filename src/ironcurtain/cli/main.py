@@ -111,6 +111,7 @@ def parser() -> argparse.ArgumentParser:
     _first_steps(verbs)
     _compiler(verbs)
     _lists(verbs)
+    _agent(verbs)
     _code(verbs)
     _gateway(verbs)
     _servers(verbs)
@@ -276,6 +277,56 @@ def _code(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         verb.add_argument("--json", action="store_true", help="for machines")
 
 
+def _agent(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    run = _verb(
+        verbs, "run", "agent:run", "give the built-in agent a task",
+        "The agent writes programs that call your tools; each call is decided by your policy, and what needs you is"
+        " asked here. It works in a process that has no file, no network and no key. Ctrl-C pauses. Ends with 0 only if"
+        " the task is done.",
+    )  # fmt: skip
+    run.add_argument("task", metavar="TASK", nargs="?", help="what is to be done, in your own words")
+    chat = _verb(
+        verbs, "chat", "agent:chat", "talk with the built-in agent",
+        "As run does, task after task; an empty line leaves.",
+    )  # fmt: skip
+    chat.add_argument("task", metavar="TASK", nargs="?", help="what to begin with")
+    for verb in (run, chat):
+        verb.add_argument(
+            "--model", metavar="PROVIDER:NAME",
+            help="for example anthropic:claude-sonnet-4-5, openai:gpt-5, ollama:llama3 (default: [run] model in"
+            " config.toml, or IRONCURTAIN_MODEL)",
+        )  # fmt: skip
+        verb.add_argument("--script", metavar="FILE", help="play a recorded agent: no model and no key is needed")
+        verb.add_argument("--direct", action="store_true", help="call tools one by one instead of writing programs")
+        verb.add_argument("--agent", default="agent", metavar="NAME", help="as which agent it acts (default: agent)")
+        verb.add_argument(
+            "--resume", metavar="ID", nargs="?", const="", help="go on with a task that was stopped (default: the last)"
+        )
+    run.add_argument("--json", action="store_true", help="what came of it, for machines, and nothing else")
+    chat.set_defaults(json=False)
+
+    agents = verbs.add_parser(
+        "agents", help="what the built-in agent did: list, show", description="Each task has a transcript."
+    )
+    steps = agents.add_subparsers(metavar="COMMAND", required=True, title="commands")
+    listing = _verb(steps, "list", "agent:list_", "all tasks", "The newest first.")
+    show = _verb(steps, "show", "agent:show", "one task", "What was said, which programs were written, what they got.")
+    show.add_argument("id", metavar="ID", help="see: ironcurtain agents list")
+
+    keys = verbs.add_parser(
+        "keys", help="keys to models: set, list, remove",
+        description="They are kept where only you can read them, and used by a broker that no agent can reach into.",
+    )  # fmt: skip
+    steps = keys.add_subparsers(metavar="COMMAND", required=True, title="commands")
+    keep = _verb(steps, "set", "keys:set_", "keep a key", "It is read without being shown, or from the input.")
+    known = _verb(steps, "list", "keys:list_", "the names of those that are kept", "Never their values.")
+    remove = _verb(steps, "remove", "keys:remove", "forget a key", "The provider still knows it: end it there too.")
+    for verb in (keep, remove):
+        verb.add_argument("name", metavar="NAME", help="the provider's variable, for example ANTHROPIC_API_KEY")
+    for verb in (listing, show, known):
+        verb.add_argument("--json", action="store_true", help="for machines")
+
+
 def _first_steps(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     init = _verb(
         verbs, "init", "init:run", "make a home: constitution, policy, sandbox, a filesystem server",
@@ -426,7 +477,7 @@ def _audit(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     show = _verb(steps, "show", "audit:show", "all of one call, or of one record", "By call id or record number.")
     show.add_argument("id", metavar="ID")
     search = _verb(steps, "search", "audit:search", "the records that fit", "All that is asked for must fit.")
-    for name in ("agent", "server", "tool", "decision", "code", "kind", "session", "rule"):
+    for name in ("agent", "server", "tool", "decision", "code", "kind", "session", "rule", "task"):
         search.add_argument(f"--{name}", metavar="NAME")
     search.add_argument("--since", metavar="TIME", help="for example 2026-11-15T08")
     search.add_argument("text", nargs="?", metavar="TEXT", help="anywhere in the record")

@@ -30,12 +30,14 @@ def watch(home: Home) -> int:
     """Show questions and take answers until `q`."""
     if not sys.stdin.isatty() or not sys.stdout.isatty():
         raise Refusal("usage", "this needs a terminal", "run: ironcurtain approvals")
-    with Client(home, timeout=None) as client, _single_keys():
-        _Watch(client).run()
+    with Client(home, timeout=None) as client, single_keys():
+        Watch(client).run()
     return DONE
 
 
-class _Watch:
+class Watch:
+    """Shows questions of a daemon, one at a time."""
+
     def __init__(self, client: Client) -> None:
         self._client = client
         self._out = console()
@@ -43,6 +45,7 @@ class _Watch:
         """Questions that the person has left for later."""
 
     def run(self) -> None:
+        """Show each as it comes, until `q`."""
         self._client.ask("watch")
         self._out.print("waiting for questions; q leaves", style="dim")
         while True:
@@ -50,7 +53,7 @@ class _Watch:
             if question is None:
                 if self._key_or_news() == "q":
                     return
-            elif not self._put(question):
+            elif not self.put(question):
                 return
 
     def _waiting(self) -> list[dict[str, Any]]:
@@ -60,7 +63,7 @@ class _Watch:
     def _next(self) -> dict[str, Any] | None:
         return next((question for question in self._waiting() if question["id"] not in self._passed), None)
 
-    def _put(self, question: dict[str, Any]) -> bool:
+    def put(self, question: dict[str, Any]) -> bool:
         """Show one question until it is answered, here or elsewhere. Answers whether to go on."""
         termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was pressed before is not about this one
         self._out.rule(style="dim")
@@ -150,7 +153,7 @@ def _keys(question: dict[str, Any], together: int) -> str:
 
 
 @contextlib.contextmanager
-def _single_keys() -> Iterator[None]:
+def single_keys() -> Iterator[None]:
     """Keys one by one, as long as we are inside; the terminal is left as it was."""
     before = termios.tcgetattr(sys.stdin)
     tty.setcbreak(sys.stdin)

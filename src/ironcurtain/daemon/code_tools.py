@@ -49,7 +49,10 @@ _DEFINITIONS: Final[dict[str, dict[str, Json]]] = {
         "description": "What came of a program that execute_code left waiting for a person.",
         "inputSchema": {
             "type": "object",
-            "properties": {"run": {"type": "string"}},
+            "properties": {
+                "run": {"type": "string"},
+                "seconds": {"type": "integer", "minimum": 0, "maximum": 50, "description": "how long to wait for it"},
+            },
             "required": ["run"],
             "additionalProperties": False,
         },
@@ -67,6 +70,10 @@ _DEFINITIONS: Final[dict[str, dict[str, Json]]] = {
     },
 }
 _RAN: Final = Decision(Outcome.ALLOW, Stage.RULES, "code", "each call of a program is decided by itself")
+
+
+_WELL: Final = (Status.DONE.value, Status.WAITING.value, Status.RUNNING.value)
+_LONGEST_WAIT: Final = 50  # seconds; clients lose patience after a minute
 
 
 def definitions() -> list[dict[str, Json]]:
@@ -87,13 +94,13 @@ async def perform(runs: Runs, tool: str, arguments: Arguments, principal: Princi
             case "execute_code":
                 told = await runs.execute(given, arguments.get("data"), principal, context)
             case "code_result":
-                told = runs.shown_to(given, principal)
+                told = await runs.result(given, principal, _seconds(arguments), context.withdrawn)
             case _:
                 interfaces = await runs.interfaces(principal)
                 return _answer({"found": [*interfaces.search(given)]}, "\n".join(interfaces.search(given)))
     except Refusal as refusal:
         return Answer(refused(Stage.VALIDATE, refusal))
-    return _answer(told, _in_words(told), failed=told["status"] not in (Status.DONE.value, Status.WAITING.value))
+    return _answer(told, _in_words(told), failed=told["status"] not in _WELL)
 
 
 def _read(tool: str, arguments: Arguments) -> str:
@@ -102,11 +109,18 @@ def _read(tool: str, arguments: Arguments) -> str:
     known = set(properties) if isinstance(properties, dict) else set()
     if unknown := sorted(arguments.keys() - known):
         raise Refusal("call_malformed", f"{tool} has no argument {quote(unknown[0])}")
-    (name,) = known - {"data"}
+    (name,) = known - {"data", "seconds"}
     value = arguments.get(name)
     if not isinstance(value, str) or not value.strip():
         raise Refusal("call_malformed", f"{tool} needs {name}, a text")
     return value
+
+
+def _seconds(arguments: Arguments) -> int:
+    seconds = arguments.get("seconds", 0)
+    if isinstance(seconds, bool) or not isinstance(seconds, int) or not 0 <= seconds <= _LONGEST_WAIT:
+        raise Refusal("call_malformed", f"seconds must be a number from 0 to {_LONGEST_WAIT}")
+    return seconds
 
 
 def _answer(told: dict[str, Json], text: str, *, failed: bool = False) -> Answer:
@@ -124,8 +138,9 @@ def _in_words(told: dict[str, Json]) -> str:
     failure = told.get("failure")
     if isinstance(failure, dict):
         lines.append(f"The program failed ({failure['kind']}): {failure['message']}")
-    elif told["status"] == Status.WAITING.value:
-        lines.append(f"A person is asked. Ask for it later: code_result with run {told['run']}")
+    elif told["status"] in (Status.WAITING.value, Status.RUNNING.value):
+        why = "A person is asked" if told["status"] == Status.WAITING.value else "It still runs"
+        lines.append(f"{why}. Ask for it later: code_result with run {told['run']}")
     else:
         lines.append(json.dumps(told.get("result"), ensure_ascii=False, indent=1))
     return "\n".join(lines)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from ironcurtain import __version__
 from ironcurtain.audit.record import principal_fields
 from ironcurtain.audit.store import AuditHaltedError
+from ironcurtain.daemon.agents import about_from
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.escalation.queue import Answer, Scope
 from ironcurtain.escalation.shown import shown
@@ -21,6 +22,7 @@ from ironcurtain.wire.jsonrpc import Request, RpcError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from ironcurtain.daemon.seat import Seat
     from ironcurtain.daemon.serve import Daemon
     from ironcurtain.escalation.grants import Grant
     from ironcurtain.model.call import Json
@@ -37,6 +39,7 @@ class Control:
         self._tasks: set[asyncio.Task[None]] = set()
         self._forget: Callable[[], None] | None = None
         self._contexts: set[CallContext] = set()
+        self._seats: set[Seat] = set()
 
     def receive(self, line: bytes | None) -> None:
         """A line from the command."""
@@ -70,6 +73,8 @@ class Control:
             self._forget()
         for context in self._contexts:
             context.withdrawn.set()
+        for seat in self._seats:
+            seat.stop("stopped", "whoever looked on is gone")
 
     async def status(self, _: dict[str, Json]) -> dict[str, Json]:
         """How everything is."""
@@ -228,6 +233,54 @@ class Control:
             return {"interface": text}
         return {"servers": found.servers()}
 
+    # --- The built-in agents. ---
+
+    async def run_agent(self, params: dict[str, Json]) -> dict[str, Json]:
+        """Let an agent work, and tell of everything it does; who hangs up stops it, and it can be resumed."""
+        agents, given = self._daemon.runtime.agents, params.get("environment")
+        environment = {str(name): str(value) for name, value in given.items()} if isinstance(given, dict) else {}
+        resumed = params.get("resume")
+        if isinstance(resumed, str):
+            seat = await agents.resume(resumed, environment, self._news)
+        else:
+            seat = await agents.start(about_from(params), environment, self._news)
+        self._seats.add(seat)
+        self._news({"begun": seat.transcript.id, **seat.transcript.summary()})
+        try:
+            transcript = await agents.work(seat)
+        finally:
+            self._seats.discard(seat)
+        return {**transcript.summary(), "answer": transcript.answer, "path": str(transcript.path)}
+
+    def _news(self, news: dict[str, Json]) -> None:
+        self._send(jsonrpc.notification("agent/news", news))
+
+    async def tell_agent(self, params: dict[str, Json]) -> dict[str, Json]:
+        """Pause an agent, let it go on, say something to it, or stop it."""
+        seat, what = self._daemon.runtime.agents.at_work(str(params.get("id"))), params.get("what")
+        match what, params.get("text"):
+            case "pause", _:
+                seat.pause()
+            case "continue", _:
+                seat.go_on()
+            case "stop", _:
+                seat.stop("stopped", "its owner stopped it")
+            case "end", _:
+                seat.stop("done")
+            case "say", str(text) if text.strip():
+                seat.say(text)
+            case _:
+                raise RpcError(jsonrpc.INVALID_PARAMS, "pause, continue, say, stop or end")
+        return {}
+
+    async def list_agents(self, _: dict[str, Json]) -> dict[str, Json]:
+        """All of them."""
+        return {"agents": [*self._daemon.runtime.agents.listed()]}
+
+    async def show_agent(self, params: dict[str, Json]) -> dict[str, Json]:
+        """One of them."""
+        return self._daemon.runtime.agents.show(str(params.get("id")))
+
 
 _SENTENCE: Final = 500  # characters that go back to the agent
 
@@ -265,4 +318,8 @@ _METHODS: Final[dict[str, Method]] = {
     "code/show": Control.show_code,
     "code/cancel": Control.cancel_code,
     "code/interfaces": Control.interfaces,
+    "agent/run": Control.run_agent,
+    "agent/tell": Control.tell_agent,
+    "agent/list": Control.list_agents,
+    "agent/show": Control.show_agent,
 }

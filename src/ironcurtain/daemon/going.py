@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ironcurtain.daemon.runs import Runs
+    from ironcurtain.gateway.context import Oversight
     from ironcurtain.mediation.effects import Answer
     from ironcurtain.model.call import Json, Principal
     from ironcurtain.sandbox.process import Host
@@ -42,9 +43,15 @@ class Going:
     """One program under way."""
 
     def __init__(
-        self, runs: Runs, run: Run, principal: Principal, tell: Callable[[dict[str, Json]], None] | None = None
+        self,
+        runs: Runs,
+        run: Run,
+        principal: Principal,
+        tell: Callable[[dict[str, Json]], None] | None = None,
+        oversight: Oversight | None = None,
     ) -> None:
         self.run = run
+        self._oversight = oversight
         self.done: asyncio.Task[None]
         """It is over, and that is on disk. Nobody cancels this."""
         self._work: asyncio.Task[Json]
@@ -130,8 +137,15 @@ class Going:
         about: dict[str, Json] = {"event": "code", "run": self.run.id, "what": what, "agent": self.run.principal}
         try:
             await self._runs.runtime.audit.append("event", {**about, **fields})
+            if self._oversight is not None:
+                self._oversight.tell("event", {**about, **fields})
         except (AuditHaltedError, UnrecordableError) as error:
             raise Refusal("audit_unwritable", str(error), "run: ironcurtain doctor") from None
+
+    @property
+    def _given(self) -> frozenset[tuple[str, str]] | None:
+        """The tools that its author has, if not all."""
+        return self._oversight.only if self._oversight else None
 
     @property
     def _session(self) -> str:
@@ -183,7 +197,7 @@ class Going:
 
     async def _agreed(self, raw: Json) -> bool:
         """Look at what it may do. Says whether it is still there: a person may have been asked about all of it."""
-        runtime, interfaces = self._runs.runtime, await self._runs.interfaces(self._principal)
+        runtime, interfaces = self._runs.runtime, await self._runs.interfaces(self._principal, self._given)
         plan = read_plan(raw, interfaces, self._principal, runtime)
         cleaned: Json = runtime.redactor.clean(plan.told())[0]
         await self.record("planned", {"plan": cleaned})
@@ -218,7 +232,7 @@ class Going:
         names = (await self._host.hear(_GRACE)).get("wants")
         if not isinstance(names, list):
             raise HostError("it said something out of turn")
-        interfaces = await self._runs.interfaces(self._principal)
+        interfaces = await self._runs.interfaces(self._principal, self._given)
         self._host.say({"modules": interfaces.modules([str(name) for name in names])})
         if state:
             return None
@@ -280,7 +294,7 @@ class Going:
         self._runs.store.save(self.run)
 
     async def _answer(self, step: Step) -> dict[str, Json]:
-        interfaces = await self._runs.interfaces(self._principal)
+        interfaces = await self._runs.interfaces(self._principal, self._given)
         if interfaces.serves(step.name):
             return interfaces.answer(step.name, step.args, step.kwargs)
         function = interfaces.find(step.name)
@@ -302,6 +316,7 @@ class Going:
         pending: Any = self.run.pending
         context = self._call = CallContext({}, self._tell)
         context.code = {"run": self.run.id, "step": self.run.calls}
+        context.oversight = self._oversight
         context.keep, context.question = self._keep, (self.run.question, self.run.question_of)
         mediate = self._runs.runtime.mediate
         key = (pending["server"], pending["tool"])

@@ -58,7 +58,10 @@ class CallPorts:
 
     def resolve(self, effect: Resolve) -> Prepared | Decision:
         """(1) and (2), under the policy that is in force now; nobody is asked about a server that is not there."""
-        call, runtime = effect.call, self._runtime
+        call, runtime, oversight = effect.call, self._runtime, self._this.context.oversight
+        if oversight is not None and not oversight.gives((call.server, call.tool)):
+            reason = f"{call.tool} of {call.server} was not given to this agent"
+            return Decision(Outcome.DENY, Stage.ACCESS, "tool_not_given", reason, help="ask whoever started you")
         if exhausted := runtime.ledger.tripped([Account(call.principal)], time.monotonic()):
             return _used_up(exhausted)
         prepared = prepare(call, runtime.loaded, time.time(), runtime.catalogue.drifted)
@@ -74,6 +77,8 @@ class CallPorts:
         prepared, runtime = effect.prepared, self._runtime
         call, ledger, task = prepared.call, runtime.ledger, prepared.facts.task
         accounts = [Account(call.principal), *([Account(call.principal, task.task)] if task else [])]
+        if (oversight := self._this.context.oversight) is not None:
+            accounts += [Account(*payer) for payer in oversight.payers]
         named = {name: limit for account in accounts for name, limit in ledger.limits_of(account).named.items()}
         size = len(strict_json.canonical(call.arguments)) + len(strict_json.canonical(self._this.besides()))
         amounts = amounts_of(call, size, named)

@@ -15,6 +15,7 @@ from ironcurtain.daemon.going import Going, emptied, now
 from ironcurtain.daemon.histories import History, histories
 from ironcurtain.daemon.planning import read_plan
 from ironcurtain.errors import Refusal
+from ironcurtain.gateway.context import Oversight
 from ironcurtain.sandbox.interfaces import Interfaces
 from ironcurtain.sandbox.process import HostError, Hosts, interpreter_version
 from ironcurtain.sandbox.store import Run, Status, Store
@@ -32,6 +33,7 @@ MOST_OF_ONE: Final = 8  # of one agent
 MOST_WAITING: Final = 200
 LONGEST_PROGRAM: Final = 200_000  # characters
 _TIDY_EVERY: Final = 50
+_BEGUN: Final = 1e-7  # progress; whatever comes later is more
 
 
 class Runs:
@@ -42,7 +44,7 @@ class Runs:
         self.store = store
         self.hosts = Hosts(runtime.home.run, runtime.settings.code.fields())
         self._under_way: dict[str, Going] = {}
-        self._interfaces: dict[Principal, tuple[Catalogue, Interfaces]] = {}
+        self._interfaces: dict[tuple[Principal, frozenset[tuple[str, str]] | None], tuple[Catalogue, Interfaces]] = {}
         self._begun = 0
         self._closed = False
 
@@ -87,7 +89,7 @@ class Runs:
             answer = {"raise": ["RuntimeError", history.made[run.calls]]}
         elif run.status is Status.WAITING and run.calls in history.refused:
             answer = {"raise": ["PermissionError", f"IronCurtain: not allowed: {history.refused[run.calls]}"]}
-        self._start(Going(self, run, principal_from(run.principal)), answer)
+        self._start(Going(self, run, principal_from(run.principal), oversight=_alone(run)), answer)
 
     # --- A program, from its beginning. ---
 
@@ -96,8 +98,11 @@ class Runs:
         if len(program) > LONGEST_PROGRAM:
             raise Refusal("code_too_long", f"more than {LONGEST_PROGRAM} characters", "say it in fewer")
         run = self._new(secrets.token_hex(4), program, data, principal)
+        if context.oversight is not None:
+            run.payers = [{"agent": principal_fields(payer), "task": task} for payer, task in context.oversight.payers]
+            run.only = None if context.oversight.only is None else sorted(map(list, context.oversight.only))
         self._make_room(run)
-        going = Going(self, run, principal, context.tell)
+        going = Going(self, run, principal, context.tell, context.oversight)
         self._under_way[run.id] = going
         try:
             self.store.save(run)
@@ -115,6 +120,8 @@ class Runs:
         if self._begun % _TIDY_EVERY == 0:
             self.store.tidy()
         self._start(going, None)
+        if context.tell is not None:  # so that whoever is cut off can ask what came of it
+            context.tell({"progress": _BEGUN, "message": "the program runs", "_meta": {"ironcurtain/run": run.id}})
         leaving = asyncio.ensure_future(context.withdrawn.wait())
         try:
             await asyncio.wait([going.done, leaving], return_when=asyncio.FIRST_COMPLETED)
@@ -171,11 +178,18 @@ class Runs:
         run = self._found(name)
         return {**run.summary(), **run.told(), "program": run.program}
 
-    def shown_to(self, name: str, principal: Principal) -> dict[str, Json]:
-        """One program, for whoever started it."""
+    async def result(
+        self, name: str, principal: Principal, seconds: float, withdrawn: asyncio.Event
+    ) -> dict[str, Json]:
+        """What came of a program, for whoever started it. One that is not over is waited for, for a while."""
         run = self._found(name)
         if run.principal != principal_fields(principal):
             raise Refusal("run_unknown", f"there is no program {name[:20]!r}", "it is another agent's, or was none")
+        going = self._under_way.get(name)
+        if going is not None and going.started and seconds > 0:
+            leaving = asyncio.ensure_future(withdrawn.wait())
+            await asyncio.wait([going.done, leaving], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            leaving.cancel()
         return run.told()
 
     async def cancel(self, name: str) -> dict[str, Json]:
@@ -188,10 +202,25 @@ class Runs:
         await asyncio.wait([going.done])
         return going.run.told()
 
-    async def interfaces(self, principal: Principal) -> Interfaces:
-        """What the tools of a principal are called in a program."""
-        made = self._interfaces.get(principal)
+    async def interfaces(self, principal: Principal, only: frozenset[tuple[str, str]] | None = None) -> Interfaces:
+        """What the tools of a principal, or those of them that were given to it, are called in a program."""
+        made = self._interfaces.get((principal, only))
         if made is None or made[0] is not self.runtime.catalogue:
-            tools = await self.runtime.offered_tools(principal)
-            made = self._interfaces[principal] = self.runtime.catalogue, Interfaces(tools)
+            offered = await self.runtime.offered_tools(principal)
+            tools = [(server, tool, definition) for server, tool, definition in offered
+                     if only is None or (server, tool) in only]  # fmt: skip
+            made = self._interfaces[principal, only] = self.runtime.catalogue, Interfaces(tools)
         return made[1]
+
+
+async def _freely() -> bool:
+    return True
+
+
+def _alone(run: Run) -> Oversight | None:
+    """What is left of an oversight when whoever looked on is gone: who pays, and what was given."""
+    if not run.payers and run.only is None:
+        return None
+    payers = tuple((principal_from(payer["agent"]), str(payer["task"])) for payer in run.payers)
+    only = None if run.only is None else frozenset((server, tool) for server, tool in run.only)
+    return Oversight(lambda _kind, _fields: None, _freely, payers, only)

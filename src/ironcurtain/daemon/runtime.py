@@ -32,6 +32,7 @@ from ironcurtain.audit.verify import BrokenChainError
 from ironcurtain.budget.ledger import Account, Ledger
 from ironcurtain.budget.loops import LoopWatch
 from ironcurtain.daemon import code_tools
+from ironcurtain.daemon.agents import Agents
 from ironcurtain.daemon.lock import HomeLock
 from ironcurtain.daemon.ports import BRAKE, CallPorts
 from ironcurtain.daemon.runs import Runs
@@ -131,6 +132,7 @@ class Runtime:
         self.loaded: Loaded
         self.catalogue: Catalogue
         self.runs: Runs
+        self.agents: Agents
 
     async def __aenter__(self) -> Self:
         """Take the home, its policy and its chain, and start the servers."""
@@ -146,6 +148,7 @@ class Runtime:
             await self._load_servers()
             self.runs = Runs(self, Store(self.home.programs, self._signer.secret))
             self.runs.restore()
+            self.agents = Agents(self)
             if self.settings.code.offered:
                 self.runs.prepare()
         except BaseException:
@@ -163,6 +166,7 @@ class Runtime:
             self._watching.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._watching
+        await self.agents.close()
         await self.runs.close()
         await asyncio.gather(*(server.stop() for server in self.servers.values()), *self._telling)
         with contextlib.suppress(AuditHaltedError):
@@ -377,7 +381,10 @@ class Runtime:
         self, session: str, key: tuple[str, str], arguments: Arguments, principal: Principal, context: CallContext
     ) -> Answer:
         """Carry a session's call through the twelve steps; or run a program, of which each call is carried through."""
-        if key[0] == code_tools.OURS and self.settings.code.offered:
+        overseen = context.oversight
+        if overseen is not None and not await overseen.go_on():
+            context.withdrawn.set()
+        if key[0] == code_tools.OURS and (overseen is not None or self.settings.code.offered):
             return await code_tools.perform(self.runs, key[1], arguments, principal, context)
         ports = CallPorts(self, self._next_id(), session, context)
         return await drive(ToolCall(*key, arguments, principal), ports, self.latch, time.monotonic)

@@ -39,6 +39,8 @@ class ThisCall:
             "agent": principal_fields(call.principal),
             "request": request_fields(call.server, call.tool, call.arguments, self.runtime.redactor),
         }
+        if self.context.oversight is not None:
+            about["task"] = self.context.oversight.task
         return {**about, "code": dict(self.context.code)} if self.context.code else about
 
     def evaluation(self, decision: Decision, prepared: Prepared | None) -> dict[str, Json]:
@@ -52,4 +54,6 @@ class ThisCall:
             await self.runtime.audit.append(kind, fields)
         except (AuditHaltedError, UnrecordableError) as error:
             return Unwritten(str(error))
+        if self.context.oversight is not None:
+            self.context.oversight.tell(kind, fields)
         return None

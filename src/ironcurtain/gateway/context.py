@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from ironcurtain.model.call import Json
+    from ironcurtain.model.call import Json, Principal
 
 Tell: TypeAlias = "Callable[[dict[str, Json]], None]"
 AskClient: TypeAlias = "Callable[[str, dict[str, Json]], Awaitable[dict[str, Json] | None]]"
 """A method and its parameters; the client's result, or nothing if it cannot or will not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Oversight:
+    """Whoever an agent works for while its calls are made. It can hold them, pay for them and narrow them; no more."""
+
+    tell: Callable[[str, dict[str, Json]], None]
+    """Of each record, and what it says."""
+    go_on: Callable[[], Awaitable[bool]]
+    """Waits until the next call may be made, and says whether it may."""
+    payers: tuple[tuple[Principal, str], ...]
+    """Whose budgets pay besides, each for a task: its own first."""
+    only: frozenset[tuple[str, str]] | None = None
+    """The tools that were given to it, if not all."""
+
+    @property
+    def task(self) -> str:
+        """What the agent does all this for."""
+        return self.payers[0][1]
+
+    def gives(self, key: tuple[str, str]) -> bool:
+        """Whether a tool was given."""
+        return self.only is None or key in self.only
 
 
 class CallContext:
@@ -30,3 +54,4 @@ class CallContext:
         """Told of a question, and of what it is about, before anybody is asked: whatever waits can then be put away."""
         self.question = ("", "")
         """What the question was called when it was asked before, and what it was about."""
+        self.oversight: Oversight | None = None

@@ -76,6 +76,10 @@ class Interfaces:
             case _:
                 return {"raise": ["TypeError", f"{name} was not called with what it takes"]}
 
+    def sizes(self) -> dict[str, Json]:
+        """How many functions each module has."""
+        return {name: len(module.functions) for name, module in self._modules.items()}
+
     def servers(self) -> list[Json]:
         """The modules, by name."""
         return [*sorted(self._modules)]

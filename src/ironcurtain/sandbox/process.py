@@ -97,25 +97,39 @@ class Host:
 
     def say(self, message: dict[str, Any]) -> None:
         """Send a message."""
+        self.send(strict_json.canonical(message) + b"\n")
+
+    def send(self, line: bytes) -> None:
+        """Send a line."""
         if self._process.stdin is not None and not self._process.stdin.is_closing():
-            self._process.stdin.write(strict_json.canonical(message) + b"\n")
+            self._process.stdin.write(line)
 
     async def hear(self, seconds: float, most: int = LARGEST_CALL) -> dict[str, Any]:
         """Its next message. Raises `HostError` if it ends, takes longer, says too much, or what is not understood."""
+        line = await self.line(seconds, most)
+        try:
+            message = strict_json.loads(line, ANSWER)
+        except Refusal as error:
+            raise HostError(f"what it says is not understood: {error}") from None
+        if not isinstance(message, dict):
+            raise HostError("what it says is not understood")
+        return message
+
+    async def line(self, seconds: float | None, most: int = LARGEST_CALL) -> bytes:
+        """Its next line, unread."""
         if self._process.stdout is None:
             raise HostError("it has no output")
         try:
             line = await asyncio.wait_for(self._process.stdout.readline(), seconds)
-            if len(line) > most:
-                raise HostError(f"it said more than {most} bytes at once")
-            message = strict_json.loads(line, ANSWER) if line.endswith(b"\n") else None
         except TimeoutError:
             raise HostError("it did not answer in time") from None
-        except (ValueError, Refusal) as error:
+        except ValueError as error:
             raise HostError(f"what it says is not understood: {error}") from None
-        if not isinstance(message, dict):
+        if len(line) > most:
+            raise HostError(f"it said more than {most} bytes at once")
+        if not line.endswith(b"\n"):
             raise HostError(await self._last_words())
-        return message
+        return line
 
     async def _last_words(self) -> str:
         await self.end()

@@ -88,6 +88,10 @@ class Run:
     result: Json = None
     failure: dict[str, Json] = field(default_factory=dict)
     ended: str = ""
+    payers: list[dict[str, Json]] = field(default_factory=list)
+    """Whose budgets pay besides: principals, each with a task."""
+    only: list[list[str]] | None = None
+    """The tools that were given to whoever wrote it, if not all."""
 
     def summary(self) -> dict[str, Json]:
         """In a line."""

@@ -1,0 +1,250 @@
+"""`ironcurtain run` and `ironcurtain chat`: give the built-in agent a task, watch it, answer what it needs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from ironcurtain.artifacts.config import read_config
+from ironcurtain.artifacts.home import Home, default_home
+from ironcurtain.cli.client import Client
+from ironcurtain.cli.daemon import reach
+from ironcurtain.cli.live import Live
+from ironcurtain.cli.main import DONE, INTERRUPTED, NO
+from ironcurtain.cli.script import read_script
+from ironcurtain.cli.show import console, table
+from ironcurtain.cli.watch import Watch, single_keys
+from ironcurtain.errors import Refusal, visible
+
+if TYPE_CHECKING:
+    import argparse
+
+_VARIABLES: Final = {"google": ("GOOGLE_", "GEMINI_"), "bedrock": ("AWS_",), "openai-chat": ("OPENAI_",)}
+"""How the variables begin that a provider's library reads, where that is not its own name."""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """One task; 0 only if the agent has done it."""
+    return _Run(arguments, chat=False).to_its_end()
+
+
+def chat(arguments: argparse.Namespace) -> int:
+    """Task after task, until the person leaves."""
+    if not sys.stdin.isatty():
+        raise Refusal("usage", "a chat needs a terminal", 'run: ironcurtain run "task"')
+    return _Run(arguments, chat=True).to_its_end()
+
+
+class _Run:
+    """One agent, as its owner sees it."""
+
+    def __init__(self, arguments: argparse.Namespace, *, chat: bool) -> None:
+        self._home = Home(default_home())
+        self._chat = chat
+        self._quiet = bool(arguments.json)
+        self._person = sys.stdin.isatty() and sys.stdout.isatty() and not self._quiet
+        self._out = console()
+        self._live = Live(self._out, quiet=self._quiet)
+        self._order = self._ordered(arguments)
+        self._id = ""
+        self._sessions: set[str] = set()
+        self._interrupted = False
+        self._told_of: set[str] = set()
+        """Questions that somebody else has to answer, said once."""
+
+    def _ordered(self, arguments: argparse.Namespace) -> dict[str, Any]:
+        """What the daemon is asked for."""
+        if arguments.resume is not None:
+            return self._resumed(arguments.resume)
+        task, turns = read_script(arguments.script) if arguments.script else ("", [])
+        task = arguments.task or task
+        if not task and self._chat:
+            task = input("you> ").strip()
+        if not task:
+            raise Refusal("usage", "which task?", 'run: ironcurtain run "what is to be done"')
+        model = "" if turns else (arguments.model or os.environ.get("IRONCURTAIN_MODEL") or self._configured())
+        return {
+            "task": task, "agent": arguments.agent, "model": model, "script": turns, "direct": arguments.direct,
+            "chat": self._chat, "environment": _environment(model),
+        }  # fmt: skip
+
+    def _resumed(self, name: str) -> dict[str, Any]:
+        reach(self._home)
+        with Client(self._home) as client:
+            name = name or next((each["id"] for each in client.ask("agent/list")["agents"]), "")
+            known = client.ask("agent/show", id=name)
+        return {"resume": name, "agent": known["agent"], "environment": _environment(known["model"])}
+
+    def _configured(self) -> str:
+        self._home.require()
+        return read_config(self._home.config).settings.run.model if os.path.lexists(self._home.config) else ""
+
+    def to_its_end(self) -> int:
+        reach(self._home)
+        with Client(self._home, timeout=None) as news, Client(self._home, timeout=None) as ours:
+            ours.ask("watch")
+            self._questions = Watch(ours)
+            self._ours = ours
+            news.send("agent/run", **self._order)
+            told = self._watch(news)
+        if self._quiet:
+            print(json.dumps(told))
+        else:
+            self._live.summary(told)
+            if told["status"] != "done":
+                self._live.line(f"go on with: ironcurtain run --resume {told['id']}", "")
+        return DONE if told["status"] == "done" else INTERRUPTED if self._interrupted else NO
+
+    def _watch(self, news: Client) -> dict[str, Any]:
+        """Show everything until it is over."""
+        while True:
+            try:
+                heard = [news] if news.heard() else select.select([news, self._ours], [], [])[0]
+                if self._ours in heard or self._ours.heard():
+                    self._ours.read()
+                    self._look_at_questions()
+                if news in heard:
+                    message = news.read()
+                    if "id" in message:
+                        return news.result(message)
+                    self._hear(message["params"])
+            except KeyboardInterrupt:
+                self._interrupt()
+
+    def _hear(self, news: dict[str, Any]) -> None:
+        if "begun" in news and "task" in news:
+            self._id = news["begun"]
+            self._sessions.add(f"agent-{self._id}")
+            how = f"agent {self._id} · {visible(news['model'])}" + (" · Ctrl-C pauses" if self._person else "")
+            self._live.line(how)
+        elif news.get("begun") and news.get("run"):
+            self._sessions.add(f"code-{news['run']}")
+            self._look_at_questions()
+        elif "paused" in news:
+            self._paused(news["paused"], news["reason"])
+        elif "answered" in news:
+            self._next_message()
+        else:
+            self._live.show(news)
+
+    # --- The person's turn. ---
+
+    def _tell(self, what: str, text: str = "") -> None:
+        with contextlib.suppress(Refusal):  # it may be over by now
+            self._ours.ask("agent/tell", id=self._id, what=what, text=text)
+
+    def _look_at_questions(self) -> None:
+        """Put each question of this agent's to the person; or say where they can answer it."""
+        for question in self._ours.ask("questions")["questions"]:
+            if question["session"] not in self._sessions or question["id"] in self._told_of:
+                continue
+            if not self._person:
+                self._told_of.add(question["id"])
+                print("a person is asked; answer it with: ironcurtain approvals --watch", file=sys.stderr)
+                continue
+            with single_keys():
+                if not self._questions.put(question):
+                    self._told_of.add(question["id"])
+                    self._live.line("it waits for an answer: ironcurtain approvals --watch")
+            return self._look_at_questions()
+        return None
+
+    def _interrupt(self) -> None:
+        if self._interrupted or not self._person:
+            self._interrupted = True
+            self._tell("stop")
+            return
+        self._tell("pause")
+
+    def _paused(self, code: str, reason: str) -> None:
+        if not self._person:
+            self._live.line(f"stopped: {visible(reason)}", "yellow")
+            self._tell("stop")
+            return
+        if code == "budget_exhausted":
+            self._live.line(f"paused: {visible(reason)}", "bold yellow")
+            if self._asked("give it a new budget and go on? [y/N] ").lower() in ("y", "yes"):
+                self._ours.ask("budget/reset", agent=self._order.get("agent", ""))
+                self._tell("continue")
+            else:
+                self._tell("stop")
+            return
+        self._live.line(f"paused{': ' + visible(reason) if reason else ''}", "bold yellow")
+        said = self._asked("Enter goes on, q stops, anything else is said to the agent: ")
+        match said:
+            case "":
+                self._tell("continue")
+            case "q":
+                self._tell("stop")
+            case _:
+                self._tell("say", said)
+
+    def _next_message(self) -> None:
+        said = self._asked("you> ", "/quit")
+        if said in ("", "/quit", "/exit"):
+            self._tell("end")
+        else:
+            self._tell("say", said)
+
+    def _asked(self, prompt: str, at_end: str = "q") -> str:
+        """A line of the person's; the end of the input, or another Ctrl-C, leaves."""
+        self._live.line("", "")
+        try:
+            return input(prompt).strip()
+        except (EOFError, KeyboardInterrupt):
+            self._out.print()
+            return at_end
+
+
+def _environment(model: str) -> dict[str, str]:
+    """What the owner's environment says to the library of this model's provider: its key, its address."""
+    provider = model.partition(":")[0]
+    begins = _VARIABLES.get(provider, (f"{provider.replace('-', '_').upper()}_",))
+    return {name: value for name, value in os.environ.items() if provider and name.startswith(begins)}
+
+
+# --- What became of them. ---
+
+
+def list_(arguments: argparse.Namespace) -> int:
+    """All agents, the newest first."""
+    home = Home(default_home())
+    reach(home)
+    with Client(home) as client:
+        agents = client.ask("agent/list")["agents"]
+    if arguments.json:
+        print(json.dumps(agents))
+        return DONE
+    out = table("id", "status", "task", "model", "tokens", "cost", "created")
+    for each in agents:
+        out.add_row(
+            each["id"], each["status"], visible(each["task"][:60]), visible(each["model"]), f"{each['tokens']:,}",
+            f"${each['cost']:.4f}", each["created"][:19],
+        )  # fmt: skip
+    console().print(out if agents else 'no agent yet; start one with: ironcurtain run "task"')
+    return DONE
+
+
+def show(arguments: argparse.Namespace) -> int:
+    """One agent: what was said and done."""
+    home = Home(default_home())
+    reach(home)
+    with Client(home) as client:
+        told = client.ask("agent/show", id=arguments.id)
+    if arguments.json:
+        print(json.dumps(told))
+        return DONE
+    live = Live(console(), quiet=False)
+    live.line(f"agent {told['id']}: {told['status']} · {visible(told['model'])}", "bold")
+    for message in told["messages"]:
+        if message["role"] == "user":
+            live.line(f"you> {visible(message['text'])}", "bold")
+        else:
+            live.show({"text": message["text"]} if message["role"] == "model" else {})
+            live.show({"message": message})
+    live.line(f"{told['tokens']:,} tokens, ${told['cost']:.4f}")
+    return DONE

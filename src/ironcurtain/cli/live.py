@@ -1,0 +1,149 @@
+"""What an agent does, as it does it.
+
+Everything that an agent, a model or a tool says stands behind a bar: nothing of it can look like a line of ours.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from ironcurtain.errors import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_LONGEST_RESULT: Final = 12  # lines of a result that are shown
+_LONGEST_VALUE: Final = 100  # characters of an argument
+_DECISIONS: Final = {
+    "intent": ("allowed", "green"),
+    "refused": ("denied", "bold red"),
+    "asked": ("asks you", "bold yellow"),
+}
+
+
+class Live:
+    """Shows the news of one agent."""
+
+    def __init__(self, out: Console, *, quiet: bool) -> None:
+        self._out = out
+        self._quiet = quiet
+        self._column = 0
+        """Where the model's words stand on their line."""
+        self._began = time.monotonic()
+        self.decided: Counter[str] = Counter()
+        self.tokens = 0
+        self.cost = 0.0
+
+    def show(self, news: dict[str, Any]) -> None:
+        """Show one piece of news."""
+        if "text" in news:
+            self._words(news["text"])
+        elif "message" in news:
+            self._message(news["message"])
+        elif "record" in news:
+            self._record(news)
+        elif "used" in news:
+            self.tokens += news["used"]["tokens"]
+            self.cost += news["used"]["cost"]
+
+    def line(self, text: str, style: str = "dim") -> None:
+        """A line of ours."""
+        if not self._quiet:
+            self._end_words()
+            self._out.print(text, style=style)
+
+    def summary(self, told: dict[str, Any]) -> None:
+        """What it came to."""
+        style = {"done": "bold green", "stopped": "yellow"}.get(told["status"], "bold red")
+        calls = ", ".join(f"{number} {word}" for word, number in sorted(self.decided.items())) or "no calls"
+        seconds = time.monotonic() - self._began
+        spent = f"{told['tokens']:,} tokens, ${told['cost']:.4f}" if told["tokens"] else "no tokens"
+        why = f" ({visible(told['reason'])})" if told["reason"] else ""
+        self.line(f"{told['status']}{why} in {seconds:.0f} s: {calls}; {spent}", style)
+        self.line(f"transcript {told['path']}; every decision: ironcurtain audit search --task {told['id']}")
+
+    # --- What the agent says. ---
+
+    def _words(self, text: str) -> None:
+        """The model's words as they come, behind a bar."""
+        if self._quiet:
+            return
+        for at, line in enumerate(text.split("\n")):
+            if at:
+                self._end_words(always=True)
+            if line:
+                if not self._column:
+                    self._out.print("│ ", style="cyan", end="")
+                self._out.print(prose(line), end="")
+                self._column += len(line)
+
+    def _end_words(self, *, always: bool = False) -> None:
+        if self._column:
+            self._out.print()
+        elif always:
+            self._out.print("│", style="cyan")
+        self._column = 0
+
+    def _message(self, message: dict[str, Any]) -> None:
+        if message["role"] == "model":
+            for call in message["calls"]:
+                self._call(call)
+        elif message["role"] == "tool":
+            lines = message["text"].rstrip().split("\n")
+            more = f" ({len(lines) - _LONGEST_RESULT} lines more)" if len(lines) > _LONGEST_RESULT else ""
+            title = "it failed with" if message["failed"] else "it got"
+            self._block(f"{title}{more}", lines[:_LONGEST_RESULT], "red" if message["failed"] else "dim")
+
+    def _call(self, call: dict[str, Any]) -> None:
+        arguments = call["arguments"]
+        if call["name"] == "execute_code" and isinstance(arguments.get("code"), str):
+            self._block("it writes a program", arguments["code"].strip("\n").split("\n"), "cyan")
+        else:
+            self._block(f"it calls {visible(str(call['name']))}", [_arguments(arguments)], "cyan")
+
+    def _block(self, title: str, lines: list[str], style: str) -> None:
+        if self._quiet:
+            return
+        self._end_words()
+        self._out.print(f"┌ {title}", style=style)
+        for line in lines:
+            self._out.print("│ ", style=style, end="")
+            self._out.print(prose(line))
+
+    # --- What is decided. ---
+
+    def _record(self, news: dict[str, Any]) -> None:
+        if news["record"] not in _DECISIONS or "request" not in news:
+            return
+        word, style = _DECISIONS[news["record"]]
+        if news["record"] == "intent" and "approver" in news.get("escalation", {}):
+            word = "approved"
+        if news["record"] != "asked":
+            self.decided[word] += 1
+        if self._quiet:
+            return
+        self._end_words()
+        request, evaluation = news["request"], news["evaluation"]
+        what = f"{visible(request['server'])} {visible(request['tool'])} {_arguments(request.get('arguments', {}))}"
+        why = f": {visible(evaluation['reason'])}" if news["record"] != "intent" else ""
+        self._out.print(f"  {word:<9}", style=style, end="")
+        self._out.print(f"{what}{why}")
+
+
+def prose(text: str) -> str:
+    """A line of foreign text as a person reads it: all letters and signs, but nothing that moves, hides or colours."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text.replace("\t", "    "))
+
+
+def _arguments(arguments: Any) -> str:  # noqa: ANN401 - as they came
+    if not isinstance(arguments, dict):
+        return ""
+    parts = []
+    for name, value in arguments.items():
+        text = json.dumps(value, ensure_ascii=False)
+        cut = text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}... ({len(text)} characters)"
+        parts.append(f"{visible(name)}={visible(cut)}")
+    return " ".join(parts)

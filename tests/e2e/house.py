@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
 import select
 import signal
 import subprocess
 import sys
+import termios
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -190,6 +193,31 @@ class Agent:
                 stream.close()
         self.process.kill()
         self.process.wait()
+
+
+class Terminal:
+    """A command on a terminal of its own, which it is given as its controlling one."""
+
+    def __init__(self, house: House, *arguments: str, environment: dict[str, str] | None = None) -> None:
+        self._main, other = pty.openpty()
+        environment = {**house.environment, **(environment or {}), "TERM": "xterm", "COLUMNS": "120"}
+        self.process = subprocess.Popen(
+            [*PROGRAM, *arguments], stdin=other, stdout=other, stderr=other, env=environment, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0) and None,  # noqa: PLW1509 - there is one thread
+        )  # fmt: skip
+        os.close(other)
+        self.seen = ""
+
+    def until(self, text: str, seconds: float = 20.0) -> None:
+        deadline = time.monotonic() + seconds
+        while text not in self.seen:
+            assert time.monotonic() < deadline, self.seen
+            if select.select([self._main], [], [], 0.2)[0]:
+                self.seen += os.read(self._main, 1 << 16).decode(errors="replace")
+        self.seen = self.seen[self.seen.index(text) + len(text) :]
+
+    def press(self, keys: str) -> None:
+        os.write(self._main, keys.encode())
 
 
 def text_of(result: dict[str, Any]) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.e2e.house import PROGRAM, eventually
+from tests.e2e.house import PROGRAM, Terminal, eventually
 from tests.e2e.models import ModelServer
 from tests.e2e.test_code import Coded, _can_be_interrupted
 
@@ -294,3 +295,59 @@ def _is_loop_of(process: Path, house: House) -> bool:
     except OSError:
         return False
     return b"ironcurtain.agent.loop" in line and str(house.home).encode() in line
+
+
+def test_on_a_terminal_questions_are_answered_where_they_are_asked(house: House) -> None:
+    desk = Desk(house)
+    house.run("daemon", "start")
+    terminal = Terminal(house, "run", "--script", desk.script({"says": "I touch.", "code": ASKING}, {"says": "Done."}))
+    terminal.until("it writes a program")
+    terminal.until("asks you")
+    terminal.until("a approve once")
+    time.sleep(1)
+    terminal.press("a")
+    terminal.until("approved")
+    terminal.until("Done.")
+    terminal.until("1 allowed, 1 approved")
+    assert terminal.process.wait(10) == 0
+    assert [name for name, _ in desk.names()] == ["echo", "touch"]
+
+
+def test_on_a_terminal_it_can_be_paused_and_told_something(house: House) -> None:
+    desk = Desk(house)
+
+    def mind(told: list[str]) -> Turn:
+        if told[-1] == "stop that":
+            return {"text": "As you wish."}
+        return {"calls": [{"name": "execute_code", "arguments": {"code": 'import bad\nbad.echo(text="again")'}}]}
+
+    house.run("daemon", "start")
+    with ModelServer(mind) as server:
+        arguments = ("run", "go on", "--model", PROVIDERS["anthropic"][0])
+        terminal = Terminal(house, *arguments, environment=desk.environment(server))
+        terminal.until("bad echo")
+        terminal.press("\x03")
+        terminal.until("Enter goes on")
+        number = len(desk.names())
+        time.sleep(0.5)
+        assert len(desk.names()) <= number + 1, "nothing goes on meanwhile"
+        terminal.press("stop that\n")
+        terminal.until("As you wish.")
+        assert terminal.process.wait(10) == 0
+
+
+def test_a_chat_goes_on_until_the_person_leaves(house: House) -> None:
+    desk = Desk(house)
+    house.run("daemon", "start")
+    with ModelServer(lambda told: {"text": f"You said {told[-1]} ({len(told)})."}) as server:
+        environment = desk.environment(server, "openai")
+        terminal = Terminal(house, "chat", "--model", PROVIDERS["openai"][0], environment=environment)
+        terminal.until("you> ")
+        terminal.press("hello\n")
+        terminal.until("You said hello (1).")
+        terminal.until("you> ")
+        terminal.press("more\n")
+        terminal.until("You said more (2).")
+        terminal.until("you> ")
+        terminal.press("\n")
+        assert terminal.process.wait(10) == 0

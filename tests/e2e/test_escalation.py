@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import select
 import socket
-import subprocess
 import time
 from typing import Any
 
@@ -15,7 +11,7 @@ import pytest
 
 from ironcurtain.daemon.address import bound
 from ironcurtain.daemon.control import _METHODS
-from tests.e2e.house import PROGRAM, Agent, House, code_of, eventually, text_of
+from tests.e2e.house import Agent, House, Terminal, code_of, eventually, text_of
 
 READ = "filesystem__read_text_file"
 ERAS = ("handshake", "envelope")
@@ -300,33 +296,9 @@ def test_the_terminal_answers_while_the_clients_dialog_is_open(house: House, doc
     assert "this is a.txt" in text_of(answer)
 
 
-class Terminal:
-    """`ironcurtain approvals --watch` on a terminal of its own."""
-
-    def __init__(self, house: House) -> None:
-        self._main, other = pty.openpty()
-        environment = {**house.environment, "TERM": "xterm", "COLUMNS": "120"}
-        self.process = subprocess.Popen(
-            [*PROGRAM, "approvals", "--watch"], stdin=other, stdout=other, stderr=other, env=environment
-        )
-        os.close(other)
-        self.seen = ""
-
-    def until(self, text: str, seconds: float = 20.0) -> None:
-        deadline = time.monotonic() + seconds
-        while text not in self.seen:
-            assert time.monotonic() < deadline, self.seen
-            if select.select([self._main], [], [], 0.2)[0]:
-                self.seen += os.read(self._main, 1 << 16).decode(errors="replace")
-        self.seen = self.seen[self.seen.index(text) + len(text) :]
-
-    def press(self, keys: str) -> None:
-        os.write(self._main, keys.encode())
-
-
 def test_single_keys_on_a_terminal(house: House, documents: Any) -> None:
     house.run("daemon", "start")
-    terminal = Terminal(house)
+    terminal = Terminal(house, "approvals", "--watch")
     terminal.until("waiting for questions")
     agent = house.agent("--agent", "coder")
     call = ask(agent, path=str(documents / "a.txt"))
@@ -364,7 +336,7 @@ def test_news_that_come_in_one_piece_with_an_answer_are_seen(house: House) -> No
         with bound(house.home / "daemon.sock") as address:
             listener.bind(address)
         listener.listen()
-        terminal = Terminal(house)
+        terminal = Terminal(house, "approvals", "--watch")
         connection = listener.accept()[0]
         connection.settimeout(20)
         with connection, connection.makefile("rb") as asked:

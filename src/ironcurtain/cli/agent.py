@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _VARIABLES: Final = {"google": ("GOOGLE_", "GEMINI_"), "bedrock": ("AWS_",), "openai-chat": ("OPENAI_",)}
 """How the variables begin that a provider's library reads, where that is not its own name."""
 
+_MOMENT: Final = 0.05  # seconds without news after which a question is put
+
 
 def run(arguments: argparse.Namespace) -> int:
     """One task; 0 only if the agent has done it."""
@@ -53,6 +55,8 @@ class _Run:
         self._id = ""
         self._sessions: set[str] = set()
         self._interrupted = False
+        self._changed = True
+        """Something may wait for a person."""
         self._told_of: set[str] = set()
         """Questions that somebody else has to answer, said once."""
 
@@ -103,15 +107,19 @@ class _Run:
         """Show everything until it is over."""
         while True:
             try:
-                heard = [news] if news.heard() else select.select([news, self._ours], [], [])[0]
-                if self._ours in heard or self._ours.heard():
-                    self._ours.read()
-                    self._look_at_questions()
+                patience = _MOMENT if self._changed else None
+                heard = [news] if news.heard() else select.select([news, self._ours], [], [], patience)[0]
                 if news in heard:
                     message = news.read()
                     if "id" in message:
                         return news.result(message)
                     self._hear(message["params"])
+                elif self._ours in heard or self._ours.heard():
+                    self._ours.read()
+                    self._changed = True
+                elif self._changed:  # what led to a question has been shown
+                    self._changed = False
+                    self._look_at_questions()
             except KeyboardInterrupt:
                 self._interrupt()
 
@@ -123,7 +131,7 @@ class _Run:
             self._live.line(how)
         elif news.get("begun") and news.get("run"):
             self._sessions.add(f"code-{news['run']}")
-            self._look_at_questions()
+            self._changed = True
         elif "paused" in news:
             self._paused(news["paused"], news["reason"])
         elif "answered" in news:
@@ -134,6 +142,7 @@ class _Run:
     # --- The person's turn. ---
 
     def _tell(self, what: str, text: str = "") -> None:
+        self._changed = True  # news of questions that come meanwhile are not kept
         with contextlib.suppress(Refusal):  # it may be over by now
             self._ours.ask("agent/tell", id=self._id, what=what, text=text)
 

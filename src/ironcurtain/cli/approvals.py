@@ -135,7 +135,8 @@ def describe(out: Console, question: dict[str, Any]) -> None:
         _print_json(out, question["besides"])
     for line in question["unusual"]:
         out.print(visible(line), style="yellow")
-    who = f"{visible(_agent(question))}, session {question['session']}, {left(question)} left"
+    how_long = f"{left(question)} left" if question["secondsLeft"] is not None else "waits as long as it takes"
+    who = f"{visible(_agent(question))}, session {question['session']}, {how_long}"
     out.print(f"asked by     {who}", style="dim")
     out.print(f"{visible(_wants(question))}", style="bold")
     for line in question["happens"]:

@@ -66,7 +66,7 @@ class Desk(Coded):
         lines = [f"task = {json.dumps(task)}"]
         for turn in turns:
             lines.append("[[turn]]")
-            lines += [f"{name} = {_toml(value)}" for name, value in turn.items()]
+            lines += [f"{name} = {toml(value)}" for name, value in turn.items()]
         path.write_text("\n".join(lines))
         return str(path)
 
@@ -78,11 +78,11 @@ class Desk(Coded):
         return eventually(lambda: self.house.json("approvals"))[0]
 
 
-def _toml(value: Any) -> str:
+def toml(value: Any) -> str:
     if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
+        return "[" + ", ".join(map(toml, value)) + "]"
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{name} = {_toml(each)}" for name, each in value.items()) + " }"
+        return "{ " + ", ".join(f"{name} = {toml(each)}" for name, each in value.items()) + " }"
     return json.dumps(value)
 
 

@@ -124,6 +124,7 @@ PROFILES = {
 }
 SUBAGENT_DENIED_NAMES = [
     "session_list", "session_status", "session_spawn", "bash_execute", "file_delete", "memory_search", "memory_get",
+    "agents/spawn", "agents/start",
 ]  # fmt: skip
 SUBAGENT_DENIED_ROLES = {"command", "delete-path"}
 
@@ -1623,8 +1624,10 @@ def layers(config: Table, principal: Table) -> list[Table]:
             found.append(entry(tools["byProvider"], provider))
             break
         provider = provider.rpartition("/")[0]
-    agent = entry(config.get("agents", {}), principal.get("agent", "")) or {}
-    found.append(agent.get("tools", {}))
+    agent = normal(principal.get("agent", ""))
+    while agent:  # every agent that it works for, and itself
+        found.append((entry(config.get("agents", {}), agent) or {}).get("tools", {}))
+        agent = agent.rpartition("/")[0]
     group = entry(config.get("groups", {}), principal.get("group", "")) or {}
     member = entry(group.get("toolsByMember", {}), principal.get("member", ""))
     found.append(group.get("tools", {}) if member is None else member)  # "replaces the group's own entry"

@@ -7,18 +7,22 @@ import json
 import os
 import select
 import sys
+import time
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.artifacts.config import read_config
 from ironcurtain.artifacts.home import Home, default_home
-from ironcurtain.cli.client import Client
+from ironcurtain.artifacts.servers import read_entries, read_servers, write_servers
+from ironcurtain.artifacts.state import Approved, approve_server
+from ironcurtain.cli.client import Client, tell_to_look
 from ironcurtain.cli.daemon import reach
 from ironcurtain.cli.live import Live
 from ironcurtain.cli.main import DONE, INTERRUPTED, NO
-from ironcurtain.cli.script import read_script
+from ironcurtain.cli.script import Script, read_script
 from ironcurtain.cli.show import console, table
 from ironcurtain.cli.watch import Watch, single_keys
 from ironcurtain.errors import Refusal, visible
+from ironcurtain.gateway.context import AGENTS
 
 if TYPE_CHECKING:
     import argparse
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 _VARIABLES: Final = {"google": ("GOOGLE_", "GEMINI_"), "bedrock": ("AWS_",), "openai-chat": ("OPENAI_",)}
 """How the variables begin that a provider's library reads, where that is not its own name."""
 
+_DAY: Final = 24 * 3600  # seconds that a call may take: a helper may wait for a person
 _MOMENT: Final = 0.05  # seconds without news after which a question is put
 
 
@@ -64,8 +69,8 @@ class _Run:
         """What the daemon is asked for."""
         if arguments.resume is not None:
             return self._resumed(arguments.resume)
-        task, turns = read_script(arguments.script) if arguments.script else ("", [])
-        task = arguments.task or task
+        script = read_script(arguments.script) if arguments.script else Script()
+        task, turns = arguments.task or script.task, script.turns
         if not task and self._chat:
             task = input("you> ").strip()
         if not task:
@@ -73,7 +78,8 @@ class _Run:
         model = "" if turns else (arguments.model or os.environ.get("IRONCURTAIN_MODEL") or self._configured())
         return {
             "task": task, "agent": arguments.agent, "model": model, "script": turns, "direct": arguments.direct,
-            "chat": self._chat, "environment": _environment(model),
+            "chat": self._chat, "environment": _environment(model), "helpers": arguments.agents,
+            "scripts": script.helpers,
         }  # fmt: skip
 
     def _resumed(self, name: str) -> dict[str, Any]:
@@ -136,15 +142,28 @@ class _Run:
             self._paused(news["paused"], news["reason"])
         elif "answered" in news:
             self._next_message()
+        elif "helper" in news:
+            self._hear_of_helper(news["helper"], news["news"])
         else:
             self._live.show(news)
 
+    def _hear_of_helper(self, helper: str, news: dict[str, Any]) -> None:
+        """What a helper does; its questions are ours."""
+        self._sessions.add(f"agent-{helper}")
+        if news.get("begun") and news.get("run"):
+            self._sessions.add(f"code-{news['run']}")
+            self._changed = True
+        elif "paused" in news:
+            self._paused(news["paused"], news["reason"], helper)
+        else:
+            self._live.show_of(helper, news)
+
     # --- The person's turn. ---
 
-    def _tell(self, what: str, text: str = "") -> None:
+    def _tell(self, what: str, text: str = "", whom: str = "") -> None:
         self._changed = True  # news of questions that come meanwhile are not kept
         with contextlib.suppress(Refusal):  # it may be over by now
-            self._ours.ask("agent/tell", id=self._id, what=what, text=text)
+            self._ours.ask("agent/tell", id=whom or self._id, what=what, text=text)
 
     def _look_at_questions(self) -> None:
         """Put each question of this agent's to the person; or say where they can answer it."""
@@ -169,28 +188,27 @@ class _Run:
             return
         self._tell("pause")
 
-    def _paused(self, code: str, reason: str) -> None:
+    def _paused(self, code: str, reason: str, helper: str = "") -> None:
+        """The agent, or a helper of it, waits for the person; where there is none, it ends."""
+        who = f"helper {helper} " if helper else ""
+        what = "paused" if self._person else "stopped"
+        self._live.line(f"{who}{what}{': ' + visible(reason) if reason else ''}", "bold yellow")
         if not self._person:
-            self._live.line(f"stopped: {visible(reason)}", "yellow")
             self._tell("stop")
-            return
-        if code == "budget_exhausted":
-            self._live.line(f"paused: {visible(reason)}", "bold yellow")
+        elif code == "budget_exhausted":
             if self._asked("give it a new budget and go on? [y/N] ").lower() in ("y", "yes"):
-                self._ours.ask("budget/reset", agent=self._order.get("agent", ""))
-                self._tell("continue")
+                self._ours.ask("budget/reset", agent=self._order["agent"])
+                self._tell("continue", whom=helper)
             else:
                 self._tell("stop")
-            return
-        self._live.line(f"paused{': ' + visible(reason) if reason else ''}", "bold yellow")
-        said = self._asked("Enter goes on, q stops, anything else is said to the agent: ")
-        match said:
-            case "":
-                self._tell("continue")
-            case "q":
-                self._tell("stop")
-            case _:
-                self._tell("say", said)
+        else:
+            match self._asked("Enter goes on, q stops, anything else is said to the agent: "):
+                case "":
+                    self._tell("continue", whom=helper)
+                case "q":
+                    self._tell("stop")
+                case said:
+                    self._tell("say", said, helper)
 
     def _next_message(self) -> None:
         said = self._asked("you> ", "/quit")
@@ -256,4 +274,23 @@ def show(arguments: argparse.Namespace) -> int:
             live.show({"text": message["text"]} if message["role"] == "model" else {})
             live.show({"message": message})
     live.line(f"{told['tokens']:,} tokens, ${told['cost']:.4f}")
+    return DONE
+
+
+def enable(_: argparse.Namespace) -> int:
+    """Add the server that lets agents have helpers, and approve it: it is our own."""
+    home = Home(default_home())
+    home.require()
+    entries = read_entries(home)
+    if AGENTS not in entries:
+        entries[AGENTS] = {
+            "command": sys.executable,
+            "args": ["-I", "-m", "ironcurtain.servers.agents"],
+            "timeout": _DAY,
+        }
+        write_servers(home, entries)
+    spec = read_servers(home)[0][AGENTS]
+    approve_server(home.root, AGENTS, Approved(spec.pin), time.time())
+    tell_to_look(home)
+    print("agents can have helpers once your policy knows their tools; run: ironcurtain compile")
     return DONE

@@ -33,6 +33,7 @@ class Live:
         self._column = 0
         """Where the model's words stand on their line."""
         self._began = time.monotonic()
+        self._who = ""
         self.decided: Counter[str] = Counter()
         self.tokens = 0
         self.cost = 0.0
@@ -48,6 +49,17 @@ class Live:
         elif "used" in news:
             self.tokens += news["used"]["tokens"]
             self.cost += news["used"]["cost"]
+
+    def show_of(self, helper: str, news: dict[str, Any]) -> None:
+        """Show what a helper does, less what it says on the way."""
+        if "record" in news or "used" in news:
+            self._who = f"{helper} "
+            self.show(news)
+            self._who = ""
+        elif "ended" in news:
+            self.line(f"helper {helper}: {news['ended']}")
+        elif news.get("message", {}).get("role") == "user":
+            self._block(f"helper {helper} begins", news["message"]["text"].split("\n"), "magenta")
 
     def line(self, text: str, style: str = "dim") -> None:
         """A line of ours."""
@@ -130,7 +142,7 @@ class Live:
         what = f"{visible(request['server'])} {visible(request['tool'])} {_arguments(request.get('arguments', {}))}"
         why = f": {visible(evaluation['reason'])}" if news["record"] != "intent" else ""
         self._out.print(f"  {word:<9}", style=style, end="")
-        self._out.print(f"{what}{why}")
+        self._out.print(f"{self._who}{what}{why}")
 
 
 def prose(text: str) -> str:

@@ -298,6 +298,7 @@ def _agent(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         )  # fmt: skip
         verb.add_argument("--script", metavar="FILE", help="play a recorded agent: no model and no key is needed")
         verb.add_argument("--direct", action="store_true", help="call tools one by one instead of writing programs")
+        verb.add_argument("--agents", action="store_true", help="let it have other agents work for it")
         verb.add_argument("--agent", default="agent", metavar="NAME", help="as which agent it acts (default: agent)")
         verb.add_argument(
             "--resume", metavar="ID", nargs="?", const="", help="go on with a task that was stopped (default: the last)"
@@ -306,12 +307,17 @@ def _agent(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     chat.set_defaults(json=False)
 
     agents = verbs.add_parser(
-        "agents", help="what the built-in agent did: list, show", description="Each task has a transcript."
-    )
+        "agents", help="what the built-in agent did: list, show; enable helpers",
+        description="Each task has a transcript.",
+    )  # fmt: skip
     steps = agents.add_subparsers(metavar="COMMAND", required=True, title="commands")
     listing = _verb(steps, "list", "agent:list_", "all tasks", "The newest first.")
     show = _verb(steps, "show", "agent:show", "one task", "What was said, which programs were written, what they got.")
     show.add_argument("id", metavar="ID", help="see: ironcurtain agents list")
+    _verb(
+        steps, "enable", "agent:enable", "let agents have other agents work for them",
+        "Adds the server `agents`: spawn, start, wait, send, receive. Your constitution says who may use them.",
+    )  # fmt: skip
 
     keys = verbs.add_parser(
         "keys", help="keys to models: set, list, remove",

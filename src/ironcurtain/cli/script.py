@@ -15,6 +15,10 @@
     [[turn]]
     says = "There is one note."
 
+    [[helper]]
+    task = "what the agent tells it to do"
+    turn = [{ says = "Done." }]
+
 A transcript of an earlier agent is one too: its model says again what it said.
 """
 
@@ -22,16 +26,27 @@ from __future__ import annotations
 
 import json
 import tomllib
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from ironcurtain.errors import Refusal, quote
 
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What a recorded model says, and what those of its helpers say, by their task."""
+
+    task: str = ""
+    turns: list[dict[str, Any]] = field(default_factory=list)
+    helpers: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+
 _TURN: Final = frozenset({"says", "code", "data", "calls"})
 
 
-def read_script(name: str) -> tuple[str, list[dict[str, Any]]]:
-    """The task, if it names one, and the messages."""
+def read_script(name: str) -> Script:
+    """Read one from a file."""
     path = Path(name)
     try:
         text = path.read_text("utf-8")
@@ -42,7 +57,7 @@ def read_script(name: str) -> tuple[str, list[dict[str, Any]]]:
         found = _from_transcript(text) if path.suffix == ".jsonl" else _from_toml(tomllib.loads(text))
     except (tomllib.TOMLDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise _malformed(name, str(error)) from None
-    if not found[1]:
+    if not found.turns:
         raise _malformed(name, "it says nothing")
     return found
 
@@ -51,13 +66,14 @@ def _malformed(name: str, why: str) -> Refusal:
     return Refusal("script_malformed", f"{name}: {why}", "docs/agent.md shows one")
 
 
-def _from_toml(script: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
-    if unknown := sorted(script.keys() - {"task", "turn"}):
-        raise ValueError(f"unknown key {quote(unknown[0])}; there is task, and [[turn]]")
+def _from_toml(script: dict[str, Any]) -> Script:
+    if unknown := sorted(script.keys() - {"task", "turn", "helper"}):
+        raise ValueError(f"unknown key {quote(unknown[0])}; there is task, [[turn]] and [[helper]]")
     task = script.get("task", "")
     if not isinstance(task, str):
         raise TypeError("task must be a text")
-    return task, [_turn(turn) for turn in script.get("turn", [])]
+    helpers = {str(each["task"]): [_turn(turn) for turn in each["turn"]] for each in script.get("helper", [])}
+    return Script(task, [_turn(turn) for turn in script.get("turn", [])], helpers)
 
 
 def _turn(turn: dict[str, Any]) -> dict[str, Any]:
@@ -72,11 +88,11 @@ def _turn(turn: dict[str, Any]) -> dict[str, Any]:
     return {"text": str(turn.get("says", "")), "calls": calls}
 
 
-def _from_transcript(text: str) -> tuple[str, list[dict[str, Any]]]:
+def _from_transcript(text: str) -> Script:
     lines = [json.loads(line) for line in text.splitlines() if line.strip()]
     said = [line["message"] for line in lines if "message" in line and line["message"]["role"] == "model"]
     turns = [
         {"text": each["text"], "calls": [{key: call[key] for key in ("name", "arguments")} for call in each["calls"]]}
         for each in said
     ]
-    return next((str(line["about"]["task"]) for line in lines if "about" in line), ""), turns
+    return Script(next((str(line["about"]["task"]) for line in lines if "about" in line), ""), turns)

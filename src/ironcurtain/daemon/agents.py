@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import re
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.artifacts.servers import read_credentials
 from ironcurtain.daemon import code_tools
+from ironcurtain.daemon.household import Household, below, told_of
 from ironcurtain.daemon.minds import Broker, Script
-from ironcurtain.daemon.seat import Seat
+from ironcurtain.daemon.seat import Seat, Standing
 from ironcurtain.daemon.transcripts import About, Transcripts
 from ironcurtain.errors import Refusal, quote
+from ironcurtain.gateway.context import AGENTS
 from ironcurtain.wire.call import principal_from
 
 if TYPE_CHECKING:
@@ -22,7 +25,9 @@ if TYPE_CHECKING:
     from ironcurtain.daemon.transcripts import Transcript
     from ironcurtain.model.call import Json, Principal
 
-MOST: Final = 16  # agents at work at once
+MOST: Final = (
+    6  # agents at work at once, besides their helpers: fewer than sandboxes, since each may hold one meanwhile
+)
 _MODEL: Final = re.compile(r"[a-z0-9-]+:\S+")
 _SET: Final = """name one: --model anthropic:claude-sonnet-4-5, or in config.toml: [run] model = "..."; \
 give its key: ironcurtain keys set ANTHROPIC_API_KEY; or play a recorded agent: --script FILE"""
@@ -35,6 +40,8 @@ class Agents:
         self._runtime = runtime
         self._transcripts = Transcripts(runtime.home.agents)
         self._at_work: dict[str, Seat] = {}
+        self._environments: dict[str, Mapping[str, str]] = {}
+        """What the broker of each agent is started with."""
 
     async def start(
         self, about: About, environment: Mapping[str, str], tell: Callable[[dict[str, Json]], None]
@@ -53,20 +60,44 @@ class Agents:
             raise Refusal("agent_at_work", f"agent {name} is at work already", "stop it where it was started")
         self._make_room()
         transcript = self._transcripts.load(name)
+        if transcript.about.parent:
+            raise Refusal("agent_helper", f"agent {name} worked for {transcript.about.parent}", "resume that one")
         if transcript.status == "done":
             raise Refusal("agent_done", f"agent {name} has done its task", f"see: ironcurtain agents show {name}")
         return self._seated(transcript, environment, tell)
 
     def _make_room(self) -> None:
-        if len(self._at_work) >= MOST:
+        own = [seat for seat in self._at_work.values() if not seat.transcript.about.parent]
+        if len(own) >= MOST:
             raise Refusal("agents_exhausted", f"more than {MOST} agents at work", "wait until one has ended")
 
     def _seated(
         self, transcript: Transcript, environment: Mapping[str, str], tell: Callable[[dict[str, Json]], None]
     ) -> Seat:
-        principal = _principal(transcript.about)
-        mind = self._mind(transcript.about, environment)
-        seat = Seat(self._runtime, transcript, principal, mind, tell)
+        about = transcript.about
+        if about.helpers and AGENTS not in self._runtime.servers:
+            raise Refusal("agents_off", "this home has no helpers", "run: ironcurtain agents enable")
+        seat = Seat(self._runtime, transcript, Standing(_principal(about)), self._mind(about, environment), tell)
+        seat.household = Household(self, seat)
+        self._at_work[transcript.id] = seat
+        self._environments[transcript.id] = environment
+        return seat
+
+    def helper(self, parent: Seat, task: str, number: int, only: frozenset[tuple[str, str]] | None) -> Seat:
+        """One that works for another: by the same model, or by its own script."""
+        theirs = parent.transcript.about
+        if theirs.script and task not in theirs.scripts:
+            raise Refusal("script_missing", f"the script has no agent for the task {quote(task)}", "write one")
+        about = dataclasses.replace(
+            theirs, task=task, agent=f"{theirs.agent}/{number}", script=theirs.scripts.get(task, []), scripts={},
+            chat=False, helpers=True, parent=parent.transcript.id,
+        )  # fmt: skip
+        transcript = self._transcripts.new(about)
+        environment = self._environments[parent.transcript.id]
+        seat = Seat(
+            self._runtime, transcript, below(parent, number, only), self._mind(about, environment),
+            told_of(transcript.id, parent.tell),
+        )  # fmt: skip
         self._at_work[transcript.id] = seat
         return seat
 
@@ -76,6 +107,7 @@ class Agents:
             return await seat.work()
         finally:
             self._at_work.pop(seat.transcript.id, None)
+            self._environments.pop(seat.transcript.id, None)
 
     def _mind(self, about: About, environment: Mapping[str, str]) -> Mind:
         if about.script:
@@ -87,6 +119,10 @@ class Agents:
             asked["price"] = {"input": price[0], "output": price[1]}
         keys = read_credentials(self._runtime.home).env.get(code_tools.OURS, {})
         return Broker(self._runtime.home.run, asked, {**keys, **environment})
+
+    def of_task(self, name: str) -> Seat | None:
+        """The agent that does this task, if it is at work."""
+        return self._at_work.get(name)
 
     def at_work(self, name: str) -> Seat:
         """One that is at work."""
@@ -129,4 +165,8 @@ def about_from(params: dict[str, Any]) -> About:
     if not isinstance(task, str) or not task.strip() or not isinstance(agent, str) or not isinstance(model, str):
         raise Refusal("usage", "which task, and as which agent?", "see: ironcurtain run --help")
     turns = script if isinstance(script, list) else []
-    return About(task, agent, model, turns, direct=params.get("direct") is True, chat=params.get("chat") is True)
+    scripts = params.get("scripts")
+    return About(
+        task, agent, model, turns, direct=params.get("direct") is True, chat=params.get("chat") is True,
+        helpers=params.get("helpers") is True, scripts=scripts if isinstance(scripts, dict) else {},
+    )  # fmt: skip

@@ -150,9 +150,9 @@ class Control:
         return {"accounts": accounts, "repeats": runtime.ledger.budget.loops.repeats}
 
     async def reset_budget(self, params: dict[str, Json]) -> dict[str, Json]:
-        """Give an agent, or all of them, a new budget."""
+        """Give an agent and its helpers, or all agents, a new budget."""
         runtime, agent = self._daemon.runtime, params.get("agent")
-        wanted = [a for a in runtime.ledger.balances() if agent is None or a.principal.agent == agent]
+        wanted = [a for a in runtime.ledger.balances() if agent is None or _is_of(a.principal.agent, agent)]
         for account in wanted:
             await runtime.audit.append("event", {"event": "budget", "account": account.fields()})
             runtime.ledger.reset(account)
@@ -280,6 +280,10 @@ class Control:
     async def show_agent(self, params: dict[str, Json]) -> dict[str, Json]:
         """One of them."""
         return self._daemon.runtime.agents.show(str(params.get("id")))
+
+
+def _is_of(name: str | None, agent: Json) -> bool:
+    return name == agent or (name or "").startswith(f"{agent}/")
 
 
 _SENTENCE: Final = 500  # characters that go back to the agent

@@ -100,6 +100,7 @@ class Runs:
         run = self._new(secrets.token_hex(4), program, data, principal)
         if context.oversight is not None:
             run.payers = [{"agent": principal_fields(payer), "task": task} for payer, task in context.oversight.payers]
+            run.helpers = context.oversight.helpers
             run.only = None if context.oversight.only is None else sorted(map(list, context.oversight.only))
         self._make_room(run)
         going = Going(self, run, principal, context.tell, context.oversight)
@@ -223,4 +224,4 @@ def _alone(run: Run) -> Oversight | None:
         return None
     payers = tuple((principal_from(payer["agent"]), str(payer["task"])) for payer in run.payers)
     only = None if run.only is None else frozenset((server, tool) for server, tool in run.only)
-    return Oversight(lambda _kind, _fields: None, _freely, payers, only)
+    return Oversight(lambda _kind, _fields: None, _freely, payers, only, helpers=run.helpers)

@@ -33,6 +33,7 @@ from ironcurtain.budget.ledger import Account, Ledger
 from ironcurtain.budget.loops import LoopWatch
 from ironcurtain.daemon import code_tools
 from ironcurtain.daemon.agents import Agents
+from ironcurtain.daemon.household import HouseholdServer, is_household
 from ironcurtain.daemon.lock import HomeLock
 from ironcurtain.daemon.ports import BRAKE, CallPorts
 from ironcurtain.daemon.runs import Runs
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from ironcurtain.artifacts.policy import Loaded
-    from ironcurtain.artifacts.servers import ServerSpec
+    from ironcurtain.artifacts.servers import Credentials, ServerSpec
     from ironcurtain.escalation.queue import Answer as Said
     from ironcurtain.escalation.queue import Question
     from ironcurtain.mediation.effects import Answer
@@ -330,9 +331,16 @@ class Runtime:
             if name not in self.servers:
                 may_ask = self.settings.may_ask.get(name, frozenset())
                 terms = Terms(concealer(credentials.of(name)), may_ask, versions[name])
-                self.servers[name] = Server(spec, credentials, self.home.run, lambda _: self._listed(), terms)
+                self.servers[name] = self._server(spec, credentials, terms)
                 self.servers[name].start()
         self._listed()
+
+    def _server(self, spec: ServerSpec, credentials: Credentials, terms: Terms) -> Server:
+        if not is_household(spec):
+            return Server(spec, credentials, self.home.run, lambda _: self._listed(), terms)
+        made = HouseholdServer(spec, credentials, self.home.run, lambda _: self._listed(), terms)
+        made.agents = lambda: self.agents
+        return made
 
     def _listed(self) -> None:
         self.catalogue = Catalogue(self.loaded, self.servers, self.pins, self._definitions)

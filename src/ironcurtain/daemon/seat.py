@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import json
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.audit.record import principal_fields
@@ -27,6 +28,7 @@ from ironcurtain.wire.limits import ANSWER
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ironcurtain.daemon.household import Household
     from ironcurtain.daemon.minds import Mind, Thought
     from ironcurtain.daemon.runtime import Runtime
     from ironcurtain.daemon.transcripts import Transcript
@@ -41,17 +43,28 @@ _MEMORY: Final = 512 << 20  # bytes for the loop and all that was said
 _LAST_WORDS: Final = 5.0  # seconds for calls under way to be recorded
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Who an agent is, who pays besides, and which tools it was given, if not all."""
+
+    principal: Principal
+    payers: tuple[tuple[Principal, str], ...] = ()
+    only: frozenset[tuple[str, str]] | None = None
+
+
 class Seat:
     """One agent at work, from a transcript on."""
 
-    def __init__(self, runtime: Runtime, transcript: Transcript, principal: Principal, mind: Mind, tell: Tell) -> None:
+    def __init__(self, runtime: Runtime, transcript: Transcript, standing: Standing, mind: Mind, tell: Tell) -> None:
         self.transcript = transcript
-        self.principal = principal
-        self.payers: tuple[tuple[Principal, str], ...] = ((principal, transcript.id),)
-        self.only: frozenset[tuple[str, str]] | None = None
+        self.principal = standing.principal
+        self.payers = ((standing.principal, transcript.id), *standing.payers)
+        self.only = standing.only
+        self.household: Household
+        """Whoever works for it, if it may have helpers."""
         self._runtime = runtime
         self._mind = mind
-        self._tell = tell
+        self.tell = tell
         self._host: Host | None = None
         self._session: Session | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -70,7 +83,7 @@ class Seat:
         """Let nothing more happen until it is told to go on."""
         if self._going.is_set():
             self._going.clear()
-            self._tell({"paused": code, "reason": why})
+            self.tell({"paused": code, "reason": why})
 
     def go_on(self) -> None:
         """Let it go on."""
@@ -105,12 +118,13 @@ class Seat:
             self.transcript.add({"status": status, "reason": reason})
         if status == "done":
             await self._close_account()
-        self._tell({"ended": status, "reason": reason})
+        self.tell({"ended": status, "reason": reason})
         self.over.set()
         return self.transcript
 
     async def _leave(self) -> None:
         """Nobody is there any more: withdraw what is under way, and have it recorded."""
+        await self.household.close()
         for task in self._tasks:
             task.cancel()
         if self._session is not None:
@@ -163,7 +177,7 @@ class Seat:
         elif not isinstance(line.get("begun"), str) or not isinstance(line.get("run"), str):
             raise Refusal("agent_malformed", "a note that is none")
         self.transcript.add(line)
-        self._tell(line)
+        self.tell(line)
 
     async def _answer(self, id_: Json, answer: Any) -> None:  # noqa: ANN401 - something to wait for
         try:
@@ -204,7 +218,7 @@ class Seat:
     async def _answered(self) -> dict[str, Json]:
         """The agent has an answer. In a chat the person may go on."""
         if self.transcript.about.chat or not self._said.empty():
-            self._tell({"answered": True})
+            self.tell({"answered": True})
             self._turns = 0
             return {"text": await self._said.get()}
         self.stop("done")
@@ -231,7 +245,7 @@ class Seat:
         def tell(text: str) -> None:
             nonlocal begun
             begun = True
-            self._tell({"text": text})
+            self.tell({"text": text})
 
         used = worst
         try:
@@ -248,7 +262,7 @@ class Seat:
                 await runtime.audit.append("event", {"event": "inferred", **about, "used": spent, "unused": unused})
             told: dict[str, Json] = {"tokens": used["tokens"], "cost": used["cost"] / MILLION}
             self.transcript.add({"used": told})
-            self._tell({"used": told})
+            self.tell({"used": told})
         return thought
 
     async def _close_account(self) -> None:
@@ -260,7 +274,10 @@ class Seat:
 
     def oversight(self) -> Oversight:
         """What holds for every call of this agent."""
-        return Oversight(lambda kind, fields: self._tell({"record": kind, **fields}), self._may, self.payers, self.only)
+        return Oversight(self._recorded, self._may, self.payers, self.only, helpers=self.transcript.about.helpers)
+
+    def _recorded(self, kind: str, fields: dict[str, Json]) -> None:
+        self.tell({"record": kind, **fields})
 
     async def _may(self) -> bool:
         await self._going.wait()

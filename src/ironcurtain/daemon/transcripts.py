@@ -38,6 +38,12 @@ class About:
     """It calls tools one by one."""
     chat: bool = False
     """After an answer the person may go on."""
+    helpers: bool = False
+    """It may have other agents work for it."""
+    scripts: dict[str, list[dict[str, Json]]] = field(default_factory=dict)
+    """By task, the messages of recorded helpers."""
+    parent: str = ""
+    """Who started it, if it is a helper."""
 
 
 @dataclass(slots=True)

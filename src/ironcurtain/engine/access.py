@@ -50,14 +50,9 @@ PROFILES: Final[Mapping[str, tuple[str, ...] | None]] = {
 }
 ALIASES: Final[Mapping[str, str]] = {"bash": "bash_execute"}
 SUBAGENT_DENY: Final = (
-    "session_list",
-    "session_status",
-    "session_spawn",
-    "bash_execute",
-    "file_delete",
-    "memory_search",
-    "memory_get",
-)
+    "session_list", "session_status", "session_spawn", "bash_execute", "file_delete", "memory_search", "memory_get",
+    "agents/spawn", "agents/start",
+)  # fmt: skip
 SUBAGENT_DENY_ROLES: Final = frozenset({COMMAND, DELETE_PATH})
 
 
@@ -175,7 +170,7 @@ class Access:
         group, member = plain(principal.group), plain(principal.member)
         for layer in (
             next((self.providers[key] for key in _specific_first(provider) if key in self.providers), None),
-            self.agents.get(agent),
+            *(self.agents.get(name) for name in _specific_first(agent)),
             self.members.get((group, member)) or self.groups.get(group),
         ):
             if layer is not None:
@@ -194,11 +189,11 @@ class Access:
         return [tool for tool in tools if self.objection(tool, principal) is None]
 
 
-def _specific_first(provider: str) -> Iterator[str]:
-    """A provider's key and those above it: `a/b/c`, `a/b`, `a`."""
-    while provider:
-        yield provider
-        provider = provider.rpartition("/")[0]
+def _specific_first(name: str) -> Iterator[str]:
+    """A name and those above it: `a/b/c`, `a/b`, `a`. An agent's helper stands below it, and under its layers."""
+    while name:
+        yield name
+        name = name.rpartition("/")[0]
 
 
 def plain(name: str | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 Tell: TypeAlias = "Callable[[dict[str, Json]], None]"
 AskClient: TypeAlias = "Callable[[str, dict[str, Json]], Awaitable[dict[str, Json] | None]]"
 """A method and its parameters; the client's result, or nothing if it cannot or will not answer."""
+
+
+AGENTS: Final = "agents"
+"""The server that starts agents for agents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,8 @@ class Oversight:
     """Whose budgets pay besides, each for a task: its own first."""
     only: frozenset[tuple[str, str]] | None = None
     """The tools that were given to it, if not all."""
+    helpers: bool = False
+    """It may have other agents work for it."""
 
     @property
     def task(self) -> str:
@@ -36,7 +42,7 @@ class Oversight:
 
     def gives(self, key: tuple[str, str]) -> bool:
         """Whether a tool was given."""
-        return self.only is None or key in self.only
+        return (self.only is None or key in self.only) and (self.helpers or key[0] != AGENTS)
 
 
 class CallContext:

@@ -92,6 +92,8 @@ class Run:
     """Whose budgets pay besides: principals, each with a task."""
     only: list[list[str]] | None = None
     """The tools that were given to whoever wrote it, if not all."""
+    helpers: bool = False
+    """Whoever wrote it may have other agents work for it."""
 
     def summary(self) -> dict[str, Json]:
         """In a line."""

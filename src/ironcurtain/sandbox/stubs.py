@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ironcurtain.model.call import Json
 
-_RESERVED: Final = frozenset({"tools", "data", "help", "agents", "skills", "ironcurtain"}) | sys.stdlib_module_names
+_RESERVED: Final = frozenset({"tools", "data", "help", "ironcurtain"}) | sys.stdlib_module_names
 _DEEPEST: Final = 8
 _MOST_PARTS: Final = 2_000  # of the schema of one tool, each counted as often as it is referred to
 _MOST_TYPES: Final = 60  # of one tool; what is beyond is a plain dictionary

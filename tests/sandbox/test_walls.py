@@ -26,7 +26,7 @@ walls.die_with_parent()
 put_up("privileges", walls.give_up_privileges)
 put_up("limits", walls.limit, 1 << 30, 60)
 put_up("Landlock", walls.see_only, readable.split(":"))
-put_up("seccomp", walls.only_call, starts=False)
+put_up("seccomp", walls.only_call, starts=False, waits=True)
 sys.argv = [script, *arguments]
 runpy.run_path(script, run_name="__main__")
 """

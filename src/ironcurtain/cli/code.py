@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     home = Home(default_home())
     reach(home)
     with Client(home, timeout=None) as client:
-        client.send("code/run", program=program, data=data, agent=arguments.agent)
+        client.send("code/run", program=program, data=data, agent=arguments.agent, language=_language(arguments))
         told = _wait(client, quiet=arguments.json)
     if arguments.json:
         print(json.dumps(told))
@@ -42,12 +42,16 @@ def plan(arguments: argparse.Namespace) -> int:
     home = Home(default_home())
     reach(home)
     with Client(home) as client:
-        told = client.ask("code/plan", program=program, agent=arguments.agent)
+        told = client.ask("code/plan", program=program, agent=arguments.agent, language=_language(arguments))
     if arguments.json:
         print(json.dumps({name: told[name] for name in ("calls", "open")}))
         return DONE
     print("\n".join(visible(line) for line in told["words"]) or "it calls no tool")
     return DONE
+
+
+def _language(arguments: argparse.Namespace) -> str:
+    return str(arguments.language or ("typescript" if arguments.file.endswith(".ts") else "python"))
 
 
 def _wait(client: Client, *, quiet: bool) -> dict[str, Any]:

@@ -246,7 +246,7 @@ def _code(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     steps = code.add_subparsers(metavar="COMMAND", required=True, title="commands")
     run = _verb(
-        steps, "run", "code:run", "run a Python program",
+        steps, "run", "code:run", "run a program",
         "Each server is a module: import filesystem, then filesystem.read_text_file(path=...). What its last line is,"
         " is printed as JSON. Where a call needs a person, the program is put away and goes on when that is answered,"
         " also after a restart. Ends with 0 only if the program ran to its end.",
@@ -261,6 +261,11 @@ def _code(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     plan.add_argument("file", metavar="FILE", help="the program, or - for the input")
     for verb in (run, plan):
         verb.add_argument("--agent", default="code", metavar="NAME", help="as which agent it runs (default: code)")
+        verb.add_argument(
+            "--language",
+            choices=("python", "typescript"),
+            help="what it is written in (default: as the file is called)",
+        )
     listing = _verb(steps, "list", "code:list_", "the programs that wait, run or have ended", "The newest first.")
     show = _verb(steps, "show", "code:show", "one program and what came of it", "Its text, its output, its result.")
     cancel = _verb(steps, "cancel", "code:cancel", "end a program", "Also one that waits for a person.")

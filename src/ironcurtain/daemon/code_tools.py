@@ -30,7 +30,10 @@ shows one function. Types are checked before it runs. `data` holds what you pass
 A call that is not allowed raises PermissionError and says why; one that a person has to approve simply takes long. \
 Other failures of tools raise RuntimeError. There is no network, no file system, no environment. Python without class \
 inheritance, generators (`yield`), `del`, `match` on classes; modules: json re math datetime time random collections \
-itertools functools decimal base64 hashlib csv dataclasses typing copy bisect.\
+itertools functools decimal base64 hashlib csv dataclasses typing copy bisect.
+
+In TypeScript each server is an object, and a function takes one object: `filesystem.read_text_file({path: "a.txt"})`, \
+without await; `return` gives the result. There is nothing but the language: no import, no fetch, no timers.\
 """
 _DEFINITIONS: Final[dict[str, dict[str, Json]]] = {
     "execute_code": {
@@ -40,6 +43,7 @@ _DEFINITIONS: Final[dict[str, dict[str, Json]]] = {
             "properties": {
                 "code": {"type": "string", "description": "the program"},
                 "data": {"description": "what it finds under the name data"},
+                "language": {"type": "string", "enum": ["python", "typescript"], "default": "python"},
             },
             "required": ["code"],
             "additionalProperties": False,
@@ -92,7 +96,8 @@ async def perform(runs: Runs, tool: str, arguments: Arguments, principal: Princi
         given = _read(tool, arguments)
         match tool:
             case "execute_code":
-                told = await runs.execute(given, arguments.get("data"), principal, context)
+                language = str(arguments.get("language", "python"))
+                told = await runs.execute(given, arguments.get("data"), principal, context, language)
             case "code_result":
                 told = await runs.result(given, principal, _seconds(arguments), context.withdrawn)
             case _:
@@ -109,7 +114,7 @@ def _read(tool: str, arguments: Arguments) -> str:
     known = set(properties) if isinstance(properties, dict) else set()
     if unknown := sorted(arguments.keys() - known):
         raise Refusal("call_malformed", f"{tool} has no argument {quote(unknown[0])}")
-    (name,) = known - {"data", "seconds"}
+    (name,) = known - {"data", "seconds", "language"}
     value = arguments.get(name)
     if not isinstance(value, str) or not value.strip():
         raise Refusal("call_malformed", f"{tool} needs {name}, a text")

@@ -195,7 +195,8 @@ class Control:
         self._contexts.add(context)
         try:
             principal = principal_from({"agent": agent})
-            return await self._daemon.runtime.runs.execute(program, params.get("data"), principal, context)
+            runs, language = self._daemon.runtime.runs, str(params.get("language", "python"))
+            return await runs.execute(program, params.get("data"), principal, context, language)
         finally:
             self._contexts.discard(context)
 
@@ -204,7 +205,8 @@ class Control:
         program, agent = params.get("program"), params.get("agent")
         if not isinstance(program, str) or not isinstance(agent, str):
             raise RpcError(jsonrpc.INVALID_PARAMS, "which program, and as which agent?")
-        plan = await self._daemon.runtime.runs.plan(program, principal_from({"agent": agent}))
+        language = str(params.get("language", "python"))
+        plan = await self._daemon.runtime.runs.plan(program, principal_from({"agent": agent}), language)
         return {**plan.told(), "words": [*plan.in_words()]}
 
     async def list_code(self, _: dict[str, Json]) -> dict[str, Json]:

@@ -17,6 +17,7 @@ from ironcurtain.daemon.planning import read_plan
 from ironcurtain.errors import Refusal
 from ironcurtain.gateway.context import CallContext
 from ironcurtain.gateway.inbound.refusal import told_no
+from ironcurtain.sandbox import typescript
 from ironcurtain.sandbox.process import LARGEST, HostError, interpreter_version
 from ironcurtain.sandbox.store import Run, Status, Step
 from ironcurtain.wire import strict_json
@@ -160,7 +161,7 @@ class Going:
             host = self._host
             if host is None:
                 raise EndedError("sandbox", "its process is gone")
-            message = await host.hear(compute)
+            message = await self._heard(host, compute)
             self._note(message)
             if "call" in message:
                 answer = await self._called(message["call"])
@@ -177,6 +178,14 @@ class Going:
                 raise EndedError(str(message["failed"]["kind"]), str(message["failed"]["message"])[:20_000])
             else:
                 raise HostError("it said something out of turn")
+
+    async def _heard(self, host: Host, seconds: float) -> dict[str, Any]:
+        try:
+            return await host.hear(seconds)
+        except HostError:
+            if self._is_typescript and (why := typescript.why_ended(host.code)):
+                raise EndedError(*why) from None
+            raise
 
     async def _begin(self) -> None:
         """Open it; one that has done nothing yet says first what it may do."""
@@ -214,17 +223,20 @@ class Going:
     async def _open(self) -> Json:
         """Give the program to a new host: as it stands, or from the beginning if another interpreter wrote it."""
         run = self.run
+        if self._is_typescript and not run.steps:
+            await self._check()
         state = run.state if run.interpreter == interpreter_version() else ""
         if run.steps and not state and not run.repeatable:
             raise EndedError("repeat", "it was told too much to be repeated by another interpreter")
         self._at = max(0, len(run.steps) - 1) if state else 0
         if not state:
             run.printed, run.cut = "", False
-        self._host = await self._runs.hosts.take()
+        self._host = await self._runs.hosts.take(self._start_engine if self._is_typescript else None)
         run.seed = run.seed or self._host.seed
         self._host.say(
             {"program": run.program, "data": run.data, "seed": run.seed, "state": state,
-             "moments": [] if state else [*run.moments]}
+             "moments": [] if state else [*run.moments],
+             "names": typescript.names_in(run.program) if self._is_typescript else []}
         )  # fmt: skip
         run.state = ""
         if not state:
@@ -238,6 +250,21 @@ class Going:
             return None
         plan: Json = (await self._host.hear(_GRACE)).get("plan")
         return plan if plan is not None else {}
+
+    @property
+    def _is_typescript(self) -> bool:
+        return self.run.language == typescript.LANGUAGE
+
+    async def _start_engine(self) -> Host:
+        return await typescript.start(self.run.limits)
+
+    async def _check(self) -> None:
+        """Let the compiler look at it. A Python program is checked by its own interpreter."""
+        interfaces = await self._runs.interfaces(self._principal, self._given)
+        declared = interfaces.declarations(typescript.names_in(self.run.program))
+        found = await typescript.complaints(self.run.program, declared, self._runs.runtime.home.run)
+        if found:
+            raise EndedError("types", found)
 
     async def _end_host(self) -> None:
         host, self._host = self._host, None
@@ -296,12 +323,12 @@ class Going:
     async def _answer(self, step: Step) -> dict[str, Json]:
         interfaces = await self._runs.interfaces(self._principal, self._given)
         if interfaces.serves(step.name):
-            return interfaces.answer(step.name, step.args, step.kwargs)
+            return interfaces.answer(step.name, step.args, step.kwargs, typescript=self._is_typescript)
         function = interfaces.find(step.name)
         if function is None:
             return {"raise": ["LookupError", f"there is no tool {step.name[:100]}; tools.search(...) finds some"]}
         try:
-            arguments = function.arguments(step.args, step.kwargs)
+            arguments = dict(step.kwargs) if self._is_typescript else function.arguments(step.args, step.kwargs)
         except Refusal as refusal:
             return {"raise": ["TypeError", refusal.reason]}
         if len(strict_json.canonical(arguments)) > MESSAGE.size:
@@ -338,7 +365,9 @@ class Going:
                 self._note(kept)
                 run.state = str(kept.get("state", ""))
                 await self._end_host()
-                if not 0 < len(run.state) <= MOST_STATE:
+                if self._is_typescript and not run.repeatable:
+                    raise HostError("the program was told too much to be repeated")  # noqa: TRY301 - like the others
+                if not self._is_typescript and not 0 < len(run.state) <= MOST_STATE:
                     run.state = ""
                     raise HostError("the program holds more than can be put away")  # noqa: TRY301 - like the others
             run.question, run.question_of, run.status = question, about, Status.WAITING

@@ -14,11 +14,12 @@ from ironcurtain.audit.record import principal_fields
 from ironcurtain.daemon.going import Going, emptied, now
 from ironcurtain.daemon.histories import History, histories
 from ironcurtain.daemon.planning import read_plan
-from ironcurtain.errors import Refusal
+from ironcurtain.errors import Refusal, quote
 from ironcurtain.gateway.context import Oversight
 from ironcurtain.sandbox.interfaces import Interfaces
 from ironcurtain.sandbox.process import HostError, Hosts, interpreter_version
 from ironcurtain.sandbox.store import Run, Status, Store
+from ironcurtain.sandbox.typescript import LANGUAGE, engine_version
 from ironcurtain.wire.call import principal_from
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from ironcurtain.gateway.context import CallContext
     from ironcurtain.model.call import Json, Principal
 
+PYTHON: Final = "python"
+LANGUAGES: Final = (PYTHON, LANGUAGE)
 MOST_RUNNING: Final = 32  # programs that are not waiting; no more than eight of them at once have a process
 MOST_OF_ONE: Final = 8  # of one agent
 MOST_WAITING: Final = 200
@@ -93,11 +96,13 @@ class Runs:
 
     # --- A program, from its beginning. ---
 
-    async def execute(self, program: str, data: Json, principal: Principal, context: CallContext) -> dict[str, Json]:
+    async def execute(
+        self, program: str, data: Json, principal: Principal, context: CallContext, language: str = PYTHON
+    ) -> dict[str, Json]:
         """Run a program to its end, and say what came of it. Who withdraws it ends it, unless it waits for a person."""
         if len(program) > LONGEST_PROGRAM:
             raise Refusal("code_too_long", f"more than {LONGEST_PROGRAM} characters", "say it in fewer")
-        run = self._new(secrets.token_hex(4), program, data, principal)
+        run = self._new(secrets.token_hex(4), program, data, principal, language)
         if context.oversight is not None:
             run.payers = [{"agent": principal_fields(payer), "task": task} for payer, task in context.oversight.payers]
             run.helpers = context.oversight.helpers
@@ -133,10 +138,13 @@ class Runs:
             await asyncio.wait([going.done])
         return run.told()
 
-    def _new(self, name: str, program: str, data: Json, principal: Principal) -> Run:
+    def _new(self, name: str, program: str, data: Json, principal: Principal, language: str = PYTHON) -> Run:
+        if language not in LANGUAGES:
+            raise Refusal("code_language", f"there is no language {quote(language)}", "python or typescript")
+        version = interpreter_version() if language == PYTHON else engine_version()
         return Run(
             id=name, principal=dict(principal_fields(principal)), program=program, data=data, seed=0, created=now(),
-            limits=self.runtime.settings.code.fields(), interpreter=interpreter_version(),
+            limits=self.runtime.settings.code.fields(), interpreter=version, language=language,
         )  # fmt: skip
 
     def _make_room(self, run: Run) -> None:
@@ -146,10 +154,10 @@ class Runs:
         if len(running) >= MOST_RUNNING or len(own) >= MOST_OF_ONE or waiting >= MOST_WAITING:
             raise Refusal("code_exhausted", "too many programs at once", "wait until one has ended")
 
-    async def plan(self, program: str, principal: Principal) -> Plan:
+    async def plan(self, program: str, principal: Principal, language: str = PYTHON) -> Plan:
         """What a program may do; nothing of it is run."""
         try:
-            raw = await Going(self, self._new("", program, None, principal), principal).proposed()
+            raw = await Going(self, self._new("", program, None, principal, language), principal).proposed()
         except HostError as error:
             raise Refusal("code_unavailable", str(error), "run: ironcurtain doctor") from None
         return read_plan(raw, await self.interfaces(principal), principal, self.runtime)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.sandbox.declarations import declaration
 from ironcurtain.sandbox.stubs import modules_of
 
 if TYPE_CHECKING:
@@ -47,6 +48,10 @@ class Interfaces:
             found["tools"] = {"functions": ["search", "interfaces", "servers"], "stub": _STUB}
         return found
 
+    def declarations(self, names: Sequence[str]) -> str:
+        """What a compiler of TypeScript needs to know of the servers that a program names."""
+        return "".join(self._modules[name].declaration for name in names if name in self._modules)
+
     def find(self, name: str) -> Function | None:
         """The tool that a name in a program means."""
         module, _, function = name.partition(".")
@@ -57,7 +62,9 @@ class Interfaces:
         """Whether we answer it ourselves: it is about tools, and calls none."""
         return name in _OURS
 
-    def answer(self, name: str, args: Sequence[Json], kwargs: Mapping[str, Json]) -> dict[str, Json]:
+    def answer(
+        self, name: str, args: Sequence[Json], kwargs: Mapping[str, Json], *, typescript: bool = False
+    ) -> dict[str, Json]:
         """Answer a question about tools."""
         given = [*args, *kwargs.values()]
         match name, given:
@@ -68,10 +75,10 @@ class Interfaces:
             case "tools.search", [str(words), int(most)]:
                 return {"value": [*self.search(words, most)]}
             case "tools.interfaces", [str(server)]:
-                text = self.interface(server)
+                text = self.interface(server, typescript=typescript)
                 return {"value": text} if text else _unknown(server)
             case "help", [str(what)]:
-                text = self.interface(what)
+                text = self.interface(what, typescript=typescript)
                 return {"value": text} if text else _unknown(what)
             case _:
                 return {"raise": ["TypeError", f"{name} was not called with what it takes"]}
@@ -84,12 +91,16 @@ class Interfaces:
         """The modules, by name."""
         return [*sorted(self._modules)]
 
-    def interface(self, what: str) -> str:
+    def interface(self, what: str, *, typescript: bool = False) -> str:
         """A module's functions, or one of them; nothing if there is no such thing."""
         if what in self._modules:
-            return self._modules[what].stub
+            return self._modules[what].declaration if typescript else self._modules[what].stub
         function = self.find(what)
-        return function.stub if function else ""
+        if function is None:
+            return ""
+        return (
+            declaration(what.partition(".")[0], {function.name: function.definition}) if typescript else function.stub
+        )
 
     def search(self, words: str, most: int = 10) -> list[str]:
         """The functions whose names and descriptions have most of these words, names first."""

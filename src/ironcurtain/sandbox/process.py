@@ -24,7 +24,7 @@ from ironcurtain.wire import strict_json
 from ironcurtain.wire.limits import ANSWER, MESSAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
 MOST_HOSTS: Final = 8  # in use at once; each is two processes
 LARGEST_CALL: Final = MESSAGE.size + (1 << 20)  # bytes of one message but for those that hold a whole program
@@ -33,6 +33,7 @@ PYTHON: Final = (sys.executable, "-I", "-X", "utf8")
 LIBRARIES: Final = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 PROCESSOR_SECONDS: Final = 3_600  # that the kernel lets a host have, whatever else it is allowed
 _WORKER: Final = "sandbox-worker"
+_MOMENT: Final = 1.0
 _STARTING: Final = 20.0  # seconds for a host to be ready, on a machine that has much to do
 
 
@@ -131,7 +132,14 @@ class Host:
             raise HostError(await self._last_words())
         return line
 
+    @property
+    def code(self) -> int | None:
+        """What it ended with."""
+        return self._process.returncode
+
     async def _last_words(self) -> str:
+        with contextlib.suppress(TimeoutError):  # whatever ended it is known in a moment
+            await asyncio.wait_for(self._process.wait(), _MOMENT)
         await self.end()
         return f"it ended ({self._process.returncode})"
 
@@ -158,10 +166,12 @@ class Hosts:
             self._spare = asyncio.create_task(Host.start(*self._settings))
         return self._spare
 
-    async def take(self) -> Host:
-        """One that nobody has used; `give_back` ends it. Waits for one to be free."""
+    async def take(self, start: Callable[[], Awaitable[Host]] | None = None) -> Host:
+        """One that nobody has used, or what `start` makes; `give_back` ends it. Waits for one to be free."""
         await self._free.acquire()
         try:
+            if start is not None:
+                return await start()
             while True:
                 spare = self.prepare()
                 await asyncio.wait([spare])  # who is cancelled here leaves it to the next

@@ -92,6 +92,7 @@ class Run:
     """Whose budgets pay besides: principals, each with a task."""
     only: list[list[str]] | None = None
     """The tools that were given to whoever wrote it, if not all."""
+    language: str = "python"
     helpers: bool = False
     """Whoever wrote it may have other agents work for it."""
 

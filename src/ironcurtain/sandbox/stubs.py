@@ -12,13 +12,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.errors import Refusal, quote
+from ironcurtain.sandbox.declarations import declaration
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
     from ironcurtain.model.call import Json
 
-_RESERVED: Final = frozenset({"tools", "data", "help", "ironcurtain"}) | sys.stdlib_module_names
+_JAVASCRIPT: Final = """
+    case catch const debugger default delete do enum export extends function implements instanceof interface let new
+    null package private protected public static super switch this throw true false typeof var void undefined eval
+    arguments Object Function Array Number Boolean String Symbol Date Promise RegExp Error JSON Math Intl Map Set Proxy
+    Reflect BigInt Iterator URL console print globalThis NaN Infinity PermissionError LookupError
+"""
+_RESERVED: Final = frozenset({"tools", "data", "help", "ironcurtain", *_JAVASCRIPT.split(), *sys.stdlib_module_names})
+"""Names that mean something else in a program, in one language or the other."""
 _DEEPEST: Final = 8
 _MOST_PARTS: Final = 2_000  # of the schema of one tool, each counted as often as it is referred to
 _MOST_TYPES: Final = 60  # of one tool; what is beyond is a plain dictionary
@@ -39,6 +47,7 @@ class Function:
     about: str
     structured: bool
     """It says what its result looks like, and answers in that shape."""
+    definition: Mapping[str, Json]
 
     def arguments(self, args: Sequence[Json], kwargs: Mapping[str, Json]) -> dict[str, Json]:
         """The arguments of the tool, for a call as it stands in the program."""
@@ -67,6 +76,11 @@ class Module:
     def stub(self) -> str:
         """What the type checker reads, and whoever asks for the interface."""
         return _HEAD + "\n\n".join(function.stub for function in self.functions.values()) + "\n"
+
+    @property
+    def declaration(self) -> str:
+        """The same for TypeScript."""
+        return declaration(self.name, {name: function.definition for name, function in self.functions.items()})
 
 
 def modules_of(tools: Iterable[tuple[str, str, Mapping[str, Json]]]) -> dict[str, Module]:
@@ -131,7 +145,7 @@ def _function(server: str, tool: str, name: str, definition: Mapping[str, Json],
     about = said if isinstance(said, str) else ""
     doc = _docstring(about)
     stub = "\n".join([*types.written.values(), f"def {name}({', '.join(written)}) -> {result}:", *doc, "    ..."])
-    return Function(server, tool, name, parameters, stub, about, isinstance(told, dict))
+    return Function(server, tool, name, parameters, stub, about, isinstance(told, dict), definition)
 
 
 def _docstring(text: str) -> list[str]:

@@ -9,7 +9,8 @@ _X86_64: Final = """
     read 0 write 1 close 3 fstat 5 poll 7 lseek 8 mmap 9 mprotect 10 munmap 11 brk 12 rt_sigaction 13 rt_sigprocmask
     14 rt_sigreturn 15 pread64 17 access 21 pipe 22 sched_yield 24 mremap 25 madvise 28 dup 32 dup2 33 nanosleep 35
     getpid 39 sendto 44 recvfrom 45 socketpair 53 clone 56 vfork 58 execve 59 exit 60 wait4 61 kill 62 uname 63
-    fcntl 72 getcwd 79 readlink 89 getuid 102 getgid 104 geteuid 107 getegid 108 getppid 110 sigaltstack 131 prctl
+    fcntl 72 getcwd 79 readlink 89 getuid 102 getgid 104 geteuid 107 getegid 108 getppid 110 sigaltstack 131
+    sched_getparam 143 sched_getscheduler 145 prctl
     157 arch_prctl 158 gettid 186 futex 202 sched_getaffinity 204 epoll_create 213 getdents64 217 set_tid_address
     218 restart_syscall 219 clock_gettime 228 clock_getres 229 clock_nanosleep 230 exit_group 231 epoll_wait 232
     epoll_ctl 233 tgkill 234 waitid 247 openat 257 newfstatat 262 readlinkat 267 faccessat 269 ppoll 271
@@ -21,7 +22,8 @@ _AARCH64: Final = """
     epoll_create1 20 epoll_ctl 21 epoll_pwait 22 dup 23 dup3 24 fcntl 25 eventfd2 19 getcwd 17 faccessat 48 openat
     56 close 57 pipe2 59 getdents64 61 lseek 62 read 63 write 64 pread64 67 ppoll 73 readlinkat 78 newfstatat 79
     fstat 80 exit 93 exit_group 94 waitid 95 set_tid_address 96 futex 98 set_robust_list 99 nanosleep 101
-    clock_gettime 113 clock_getres 114 clock_nanosleep 115 sched_getaffinity 123 sched_yield 124 restart_syscall 128
+    clock_gettime 113 clock_getres 114 clock_nanosleep 115 sched_getscheduler 120 sched_getparam 121
+    sched_getaffinity 123 sched_yield 124 restart_syscall 128
     kill 129 tgkill 131 socketpair 199 sendto 206 recvfrom 207 sigaltstack 132 rt_sigaction 134 rt_sigprocmask 135
     rt_sigreturn 139 uname 160 prctl 167 getpid 172 getppid 173 getuid 174 geteuid 175 getgid 176 getegid 177 gettid
     178 brk 214 munmap 215 mremap 216 clone 220 execve 221 mmap 222 mprotect 226 madvise 233 wait4 260 prlimit64 261
@@ -47,6 +49,12 @@ _STARTING: Final = """
 """Of a program that starts another, and has a pair of sockets between its own threads; none of them leads out."""
 
 
+_WAITING: Final = (
+    "epoll_create1 epoll_ctl epoll_wait epoll_pwait eventfd2 socketpair getcwd sched_getparam sched_getscheduler"
+)
+"""Of a program that waits for several things at once, all of them its own."""
+
+
 def machine() -> tuple[int, dict[str, int]] | None:
     """How the kernel calls this machine, and its numbers; nothing for a machine that we have no table of."""
     found = _MACHINES.get(platform.machine())
@@ -57,6 +65,7 @@ def machine() -> tuple[int, dict[str, int]] | None:
     return code, {name: int(number) for name, number in zip(words[::2], words[1::2], strict=True)}
 
 
-def allowed(*, starts: bool) -> frozenset[str]:
+def allowed(*, starts: bool, waits: bool) -> frozenset[str]:
     """The calls that are made as they are; some more are looked at closely."""
-    return frozenset(_RUNNING.split()) | (frozenset(_STARTING.split()) if starts else frozenset())
+    more = (_STARTING if starts else "") + (_WAITING if waits else "")
+    return frozenset(_RUNNING.split()) | frozenset(more.split())

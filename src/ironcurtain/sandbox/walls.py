@@ -133,21 +133,24 @@ _NEW_NAMESPACES, _THREAD = 0x7E020080, 0x00010000
 _FOREIGN_NUMBERS: Final = 0x40000000  # the other table that x86-64 has
 
 
-def only_call(*, starts: bool) -> None:
-    """Make no system call but those of the list. `starts`: it may start another program, and wall it further."""
-    code = _program(starts=starts)
+def only_call(*, starts: bool, waits: bool = False) -> None:
+    """Make no system call but those of the list.
+
+    `starts`: it may start another program, and wall it further. `waits`: it may wait for several things at once.
+    """
+    code = _program(starts=starts, waits=waits)
     steps = ctypes.create_string_buffer(code, len(code))
     program = struct.pack("HxxxxxxQ", len(code) // 8, ctypes.addressof(steps))
     pointer = ctypes.create_string_buffer(program, len(program))
     _prctl("seccomp", _SECCOMP, _FILTER, ctypes.addressof(pointer))
 
 
-def _program(*, starts: bool) -> bytes:
+def _program(*, starts: bool, waits: bool) -> bytes:
     found = syscalls.machine()
     if found is None:
         raise WallError("seccomp: we have no list of system calls for this kind of machine")
     machine, numbers = found
-    named = syscalls.allowed(starts=starts)
+    named = syscalls.allowed(starts=starts, waits=waits)
     plain = sorted(number for name, number in numbers.items() if name in named)
     parts = [
         _step(_LOAD, _MACHINE), _step(_EQUAL, machine, 1, 0), _step(_RETURN, _KILL),

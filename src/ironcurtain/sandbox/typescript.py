@@ -1,0 +1,135 @@
+"""TypeScript: V8 in a process of its own, where the package that brings it is installed. No Node is needed.
+
+A program is checked by the compiler before it runs, in another walled process. Where it waits for a person nothing of
+it is kept but what it was told: another process does again what it did, and is told the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import secrets
+import shutil
+import signal
+import sys
+import sysconfig
+import tempfile
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ironcurtain.errors import Refusal
+from ironcurtain.sandbox.declarations import PRELUDE
+from ironcurtain.sandbox.process import LIBRARIES, PYTHON, Host
+from ironcurtain.wire import strict_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+LANGUAGE: Final = "typescript"
+_ENGINE_MEMORY: Final = 1 << 30  # bytes that the engine takes before it runs anything
+_FLAGS: Final = ("--no-prompt", "--no-remote", "--no-npm", "--no-config", "--no-lock", "--quiet")
+_NAMES: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(?=\s*[.\[])")
+_PLACE: Final = re.compile(r"(?:file://)?[^\s'\"]*/program\.ts:(\d+):(\d+)")
+_MOST_NAMES: Final = 500
+_CHECKING: Final = 30.0  # seconds for the compiler
+_LONGEST: Final = 8_000  # characters of what it says
+BOOTSTRAP: Final = Path(__file__).with_name("bootstrap.js")
+
+
+def engine() -> Path | None:
+    """The engine's program, where its package puts it."""
+    for directory in (sysconfig.get_path("scripts"), Path(sys.executable).parent):
+        found = Path(directory) / "deno"
+        if found.is_file():
+            return found
+    return None
+
+
+def engine_version() -> str:
+    """Which engine is installed; nothing for none."""
+    try:
+        return f"deno {metadata.version('deno')}"
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def names_in(program: str) -> list[str]:
+    """Everything in a program that may be a server's name."""
+    return sorted({*_NAMES.findall(program), "tools"})[:_MOST_NAMES]
+
+
+async def start(limits: Mapping[str, int]) -> Host:
+    """A process for one program, behind its walls."""
+    bounds = {"memory": _ENGINE_MEMORY + limits["memory"], "processor": limits["seconds"] + 1}
+    host = await Host.of(_command(bounds, [str(BOOTSTRAP)], arguments_of(limits)))
+    host.seed = secrets.randbits(53)
+    return host
+
+
+def arguments_of(limits: Mapping[str, int], bootstrap: Path = BOOTSTRAP) -> list[str]:
+    """How the engine is started: it has no permission, compiles nothing to native code, and evaluates no text."""
+    heap = max(16, limits["memory"] >> 20)
+    flags = f"--v8-flags=--jitless,--disallow-code-generation-from-strings,--max-old-space-size={heap}"
+    return ["run", *_FLAGS, flags, str(bootstrap), strict_json.canonical({**limits}).decode()]
+
+
+def _command(bounds: dict[str, int], readable: Iterable[str], arguments: list[str]) -> list[str]:
+    program = engine()
+    if program is None:
+        how = "run: pip install 'ironcurtain[typescript]'"
+        raise Refusal("code_unavailable", "TypeScript needs an engine that is not installed", how)
+    given = strict_json.canonical({**bounds}).decode()
+    return [
+        *PYTHON, "-m", "ironcurtain.sandbox.engine", str(program), given, *readable, *LIBRARIES, "/dev/urandom", "--",
+        *arguments,
+    ]  # fmt: skip
+
+
+async def complaints(program: str, declarations: str, directory: Path) -> str:
+    """What the compiler objects to; nothing if it does not. `directory` is the owner's alone."""
+    place = Path(tempfile.mkdtemp(prefix="check-", dir=directory))
+    try:
+        file, settings = place / "program.ts", place / "deno.json"
+        file.write_text(f"export default await (async () => {{\n{program}\n}})();\n{PRELUDE}{declarations}", "utf-8")
+        settings.write_text('{"compilerOptions": {"lib": ["esnext"], "strict": true}}', "utf-8")
+        flags = [flag for flag in _FLAGS if flag not in ("--no-prompt", "--no-config")]
+        bounds = {"memory": 2 * _ENGINE_MEMORY, "processor": int(_CHECKING)}
+        command = _command(bounds, [str(place)], ["check", *flags, "--config", str(settings), str(file)])
+        said, code = await _run(command)
+    finally:
+        await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+    if code == 0:
+        return ""
+    cleaned = _PLACE.sub(lambda found: f"line {int(found[1]) - 1}, column {found[2]}", said)
+    return cleaned.strip()[:_LONGEST] or "the compiler gave up on it"
+
+
+async def _run(command: list[str]) -> tuple[str, int]:
+    process = await asyncio.create_subprocess_exec(
+        *command, env={}, cwd="/", stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT, start_new_session=True,
+    )  # fmt: skip
+    try:
+        said, _ = await asyncio.wait_for(process.communicate(), _CHECKING)
+    except TimeoutError:
+        return "the compiler did not come to an end", 1
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+    return said.decode("utf-8", "replace"), process.returncode or 0
+
+
+def why_ended(code: int | None) -> tuple[str, str] | None:
+    """Which limit a process ran into that ended by itself."""
+    found: dict[Any, tuple[str, str]] = {
+        -signal.SIGXCPU: ("time", "it computed longer than it may"),
+        -signal.SIGKILL: ("time", "it computed longer than it may"),
+        -signal.SIGTRAP: ("memory", "it used more memory than it may"),
+        -signal.SIGABRT: ("memory", "it used more memory than it may"),
+        -signal.SIGSEGV: ("memory", "it used more memory than it may"),
+    }
+    return found.get(code)

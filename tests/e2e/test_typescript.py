@@ -1,0 +1,80 @@
+"""TypeScript programs, end to end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.e2e.house import text_of
+from tests.e2e.test_code import WHOLE, Coded
+
+if TYPE_CHECKING:
+    from tests.e2e.house import House
+
+THREE = """
+const one = bad.echo({text: "before"});
+console.log("about to ask", new Date().getTime() > 0, Math.random() < 1);
+const two = bad.touch({text: "x"});
+return [one, two, bad.echo({text: "after"})];
+"""
+
+
+def test_a_program_calls_tools_and_gets_data(house: House) -> None:
+    coded = Coded(house)
+    program = "const words: string[] = data;\nreturn words.map((text) => JSON.parse(bad.echo({text})).text)"
+    told = coded.run(program, "--language", "typescript", "--data", '["a", "b"]')
+    assert (told["status"], told["result"], told["calls"]) == ("done", ["a", "b"], 2)
+    assert coded.names() == [("echo", {"text": "a"}), ("echo", {"text": "b"})]
+    assert {record["code"]["run"] for record in house.records(kind="intent")} == {told["run"]}
+
+
+WRONG = [
+    ('return bad.echo({txt: "x"})', "types", "Did you mean to write 'text'"),
+    ("\nconst x: number = 'a';\nreturn x", "types", "line 2, column 7"),
+    ("return Deno.env.toObject()", "types", "Cannot find name 'Deno'"),
+    ("return (", "types", "Expression expected"),
+    ("throw new Error('no')", "error", "no"),
+    ("for (;;) ;", "time", "longer"),
+]
+
+
+def test_what_is_wrong_is_said(house: House) -> None:
+    coded = Coded(house, "[code]\nseconds = 1\n")
+    for program, kind, said in WRONG:
+        told = coded.run(program, "--language", "typescript", code=1)
+        assert told["failure"]["kind"] == kind
+        assert said in told["failure"]["message"]
+    assert not [path for path in (house.home / "run").iterdir() if path.name.startswith("check-")]
+
+
+def test_a_refused_call_is_an_error_that_can_be_caught(house: House) -> None:
+    coded = Coded(house)
+    program = "try { filesystem.delete_file({path: 'x'}) } catch (e) { return [e instanceof PermissionError, `${e}`] }"
+    told = coded.run(program, "--language", "typescript")
+    assert told["result"][0] is True
+    assert "not allowed" in told["result"][1]
+
+
+def test_a_program_that_waits_outlives_the_daemon_and_does_nothing_twice(house: House) -> None:
+    coded = Coded(house, "[code]\noffered = true\n")
+    agent = house.agent("--agent", "a")
+    agent.begin("tools/call", {"name": "execute_code", "arguments": {"code": THREE, "language": "typescript"}})
+    program = coded.until("waiting")
+    house.kill()
+    house.run("daemon", "start")
+    waiting = coded.until("waiting")
+    house.run("approvals", "approve", waiting["question"])
+    coded.until("done")
+    assert coded.names() == WHOLE
+    agent = house.agent("--agent", "a")
+    result = agent.call("code_result", run=program["run"], seconds=5)
+    assert "about to ask true true" in text_of(result)
+
+
+def test_names_of_tools_and_their_types_are_told(house: House) -> None:
+    told = Coded(house).run(
+        "return [tools.servers(), tools.interfaces('bad'), help('bad.echo')]", "--language", "typescript"
+    )
+    servers, whole, one = told["result"]
+    assert servers == ["bad", "filesystem"]
+    assert "echo(args?: { text?: string; path?: string }): string;" in whole
+    assert "declare const bad" in one

@@ -381,7 +381,19 @@ def _conditions(draw: Callable[..., Any], leaves: tuple[str, ...]) -> dict[str, 
             )
             made["values"] = {**made.get("values", {}), f"arg:{leaf}": predicate}
         elif kind == "origin":
-            made[kind] = {"roles": draw(_some(ROLES)), "from": "person"}
+            words = [
+                "person",
+                "result",
+                "fs",
+                "net/*",
+                "n*",
+                "fs/tool_0",
+                "role:read-path",
+                "role:recipient",
+                "absent",
+                "kind:x",
+            ]
+            made[kind] = {"roles": draw(_some(ROLES)), "from": draw(_some(words, 1, 3))}
         else:
             made[kind] = {"question": "is it so?"}
     return made
@@ -529,6 +541,8 @@ def worlds(draw: Callable[..., Any], calls: int = 40) -> World:
         principal = draw(st.sampled_from(PRINCIPALS))
         if principal:
             request["principal"] = principal
+        if draw(st.booleans()):
+            request["sources"] = draw(_some(["fs/tool_0", "fs/tool_1", "net/tool_2", "net/tool_0", "other/x"], 0, 3))
         if draw(st.integers(1, 8)) == 5:
             ends = draw(st.sampled_from(["2027-01-16T00:00:00Z", "2020-01-01T00:00:00Z", "2027-01-16T00:00:00Z"]))
             request["task"] = {"version": 1, "task": "t", "expiresAt": ends, "rules": draw(rules(3, leaves))}

@@ -201,6 +201,8 @@ class Resolved:
     sent: Table
     settled: bool
     """What is sent is the form of every role."""
+    sources: frozenset[str] | None = None
+    """Whose results whoever calls has seen, if that is known."""
 
 
 Values = tuple[Value, ...]
@@ -236,7 +238,7 @@ def decide_or_refuse(world: World, call: Table) -> Verdict:
     insert_defaults([schema], arguments, schema)
     check_covered(arguments, (), [tokens(leaf) for leaf in tool["args"]], schema)
     passes = resolve_to_one_form(world, tool, arguments)  # (2)
-    resolved = passes[0]
+    resolved = replace(passes[0], sources=frozenset(call["sources"]) if "sources" in call else None)
     verdicts = [verdict for one in passes for verdict in check_paths(world, one)]  # (3)
     verdicts += check_hosts(world, resolved)
     check_access(world, resolved, call.get("principal", {}))  # (4)
@@ -395,9 +397,10 @@ def is_number(value: Any) -> bool:
 def check_call_shape(call: Table) -> None:
     """`serverName`, `toolName`, `arguments`, and optionally `principal` and `task`; unknown members are refused."""
     needed = {"serverName": str, "toolName": str, "arguments": dict}
-    optional = {"principal": dict, "task": dict}
+    optional = {"principal": dict, "task": dict, "sources": list}
     fine = set(needed) <= set(call) <= set(needed) | set(optional)
     fine = fine and all(isinstance(call[key], kind) for key, kind in {**needed, **optional}.items() if key in call)
+    fine = fine and all(isinstance(source, str) and "/" in source for source in call.get("sources", []))
     for key, value in call.get("principal", {}).items() if fine else ():
         if key == "subagent":
             fine = fine and isinstance(value, bool)
@@ -1754,7 +1757,10 @@ def judge_claim(world: World, resolved: Resolved, rules: list[Table], claim: Cla
     for rule in rules:
         if not applies(world, resolved, rule, claim):
             continue
-        unanswered = "assess" in rule["if"] or "origin" in rule["if"]
+        came = comes_from(world, resolved, rule)
+        if came is False:
+            continue
+        unanswered = "assess" in rule["if"] or ("origin" in rule["if"] and came is None)
         outcome = (rule["then"], "rule_" + rule["then"])
         try:
             holds = conditions_hold(world, resolved, rule, claim)
@@ -1771,6 +1777,33 @@ def judge_claim(world: World, resolved: Resolved, rules: list[Table], claim: Cla
     if is_contained(world, claim):
         return strictest([*pending, ("allow", "contained")])
     return strictest([*pending, ("deny", "no_rule")])
+
+
+def comes_from(world: World, resolved: Resolved, rule: Table) -> bool | None:
+    """Whether whoever calls has seen a result of what `from` names; None where nobody knows, or in an allow."""
+    if "origin" not in rule["if"] or rule["then"] == "allow" or resolved.sources is None:
+        return None
+    said = rule["if"]["origin"]["from"]
+    seen = False
+    for word in [said] if isinstance(said, str) else said:
+        meant = [
+            tool for server in world.annotations["servers"].values() for tool in server["tools"] if is_meant(word, tool)
+        ]
+        if not meant:
+            return None
+        seen = seen or any(f"{tool['serverName']}/{tool['toolName']}" in resolved.sources for tool in meant)
+    return seen
+
+
+def is_meant(word: str, tool: Table) -> bool:
+    """`result`: any tool; `role:R`: one with that role; else a server, or server/tool, in which a star is any text."""
+    if word == "result":
+        return True
+    if ":" in word:
+        kind, role = word.split(":", 1)
+        return kind == "role" and role in annotated_roles(tool)
+    server, slash, name = word.partition("/")
+    return is_named(tool["serverName"], [server]) and (not slash or is_named(tool["toolName"], [name]))
 
 
 def strictest(outcomes: list[Outcome]) -> Outcome:

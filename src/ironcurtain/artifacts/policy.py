@@ -163,7 +163,9 @@ def build(bundle: Bundle, surroundings: Surroundings) -> Loaded:
     paths, setup = _setup(top["setup"])
     protected = _protect(bundle, setup, surroundings, paths, top["setup"].entries()["sandbox"])
     tools, schemas = read_annotations(bundle.items[ANNOTATIONS])
-    reader = RuleReader(paths, read_lists(top.get("lists"), bundle.items.get(LISTS)), Forms.of(tools.values()))
+    reader = RuleReader(
+        paths, read_lists(top.get("lists"), bundle.items.get(LISTS)), Forms.of(tools.values()), [*tools.values()]
+    )
     rules = reader.rules(top["rules"])
     book = RuleBook(rules)
     book.prepare(tools.values())

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from ironcurtain.engine.chain import name_is_listed
 from ironcurtain.engine.pattern import PatternError, compile_pattern
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.model.decision import Outcome
@@ -19,7 +20,7 @@ from ironcurtain.resolve.places import resolve_place
 from ironcurtain.resolve.urls import resolve_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ironcurtain.artifacts.item import Item
     from ironcurtain.artifacts.lists import NamedList
@@ -74,6 +75,8 @@ class RuleReader:
     paths: PathResolver
     lists: Mapping[str, NamedList]
     forms: Forms
+    tools: Sequence[Tool] = ()
+    """What an `origin` may speak of."""
 
     def rules(self, item: Item) -> tuple[Rule, ...]:
         """A chain of rules with different names."""
@@ -115,6 +118,7 @@ class RuleReader:
         members = item.members((), _CONDITIONS)
         if "assess" in members and then is Outcome.ALLOW:
             members["assess"].fail("an allow cannot rest on an assessment", "use it in a deny or escalate rule")
+        origin = members["origin"].members(("roles", "from")) if "origin" in members else None
         return Conditions(
             servers=_names(members["server"]) if "server" in members else (),
             tools=_names(members["tool"]) if "tool" in members else (),
@@ -124,9 +128,16 @@ class RuleReader:
             domains=self._domain_test(members["domains"]) if "domains" in members else None,
             lists=tuple(map(self._list_test, members["lists"].elements(least=1))) if "lists" in members else (),
             values=self._value_tests(members["values"], then) if "values" in members else (),
-            origin_roles=_origin(members["origin"]) if "origin" in members else frozenset(),
+            origin_roles=_roles(origin["roles"]) if origin else frozenset(),
+            sources=self._sources(origin["from"]) if origin else None,
             question=members["assess"].members(("question",))["question"].text() if "assess" in members else None,
         )
+
+    def _sources(self, item: Item) -> frozenset[str] | None:
+        """The tools that are meant; nothing if a word means something else, or no tool that there is."""
+        words = [each.text() for each in (item.elements(least=1) if isinstance(item.value, list) else (item,))]
+        meant = [frozenset(f"{tool.server}/{tool.name}" for tool in self.tools if _is_source(tool, w)) for w in words]
+        return frozenset().union(*meant) if all(meant) else None
 
     def _path_test(self, item: Item) -> PathTest:
         members = item.members(("roles", "within"))
@@ -323,12 +334,15 @@ def require_role(name: str, item: Item) -> Role:
     return Role(name)
 
 
-def _origin(item: Item) -> frozenset[Role]:
-    members = item.members(("roles", "from"))
-    source = members["from"]
-    for word in source.elements(least=1) if isinstance(source.value, list) else (source,):
-        word.text()
-    return _roles(members["roles"])
+def _is_source(tool: Tool, word: str) -> bool:
+    """`result` is any tool, `role:R` one that has the role; otherwise a server, or `server/tool`, with stars."""
+    if word == "result":
+        return True
+    kind, colon, role = word.partition(":")
+    if colon:
+        return kind == "role" and role in tool.roles
+    server, slash, name = word.partition("/")
+    return name_is_listed(tool.server, [server]) and (not slash or name_is_listed(tool.name, [name]))
 
 
 def _named(conditions: Conditions) -> frozenset[Role]:

@@ -50,8 +50,10 @@ class Going:
         principal: Principal,
         tell: Callable[[dict[str, Json]], None] | None = None,
         oversight: Oversight | None = None,
+        holder: str = "",
     ) -> None:
         self.run = run
+        self._holder = holder or f"code-{run.id}"
         self._oversight = oversight
         self.done: asyncio.Task[None]
         """It is over, and that is on disk. Nobody cancels this."""
@@ -116,6 +118,7 @@ class Going:
             run.status, run.result = Status.DONE, self._work.result()
         run.ended = now()
         self._runs.runtime.grants.end_session(self._session)
+        self._runs.runtime.sources.forget(self._session)
         with contextlib.suppress(Refusal):
             await self.record("ended", {"status": run.status.value, "calls": run.calls})
         try:
@@ -207,7 +210,7 @@ class Going:
     async def _agreed(self, raw: Json) -> bool:
         """Look at what it may do. Says whether it is still there: a person may have been asked about all of it."""
         runtime, interfaces = self._runs.runtime, await self._runs.interfaces(self._principal, self._given)
-        plan = read_plan(raw, interfaces, self._principal, runtime)
+        plan = read_plan(raw, interfaces, self._principal, runtime, self._holder)
         cleaned: Json = runtime.redactor.clean(plan.told())[0]
         await self.record("planned", {"plan": cleaned})
         for call in plan.calls:
@@ -343,7 +346,7 @@ class Going:
         pending: Any = self.run.pending
         context = self._call = CallContext({}, self._tell)
         context.code = {"run": self.run.id, "step": self.run.calls}
-        context.oversight = self._oversight
+        context.oversight, context.holder = self._oversight, self._holder
         context.keep, context.question = self._keep, (self.run.question, self.run.question_of)
         mediate = self._runs.runtime.mediate
         key = (pending["server"], pending["tool"])
@@ -371,6 +374,7 @@ class Going:
                     run.state = ""
                     raise HostError("the program holds more than can be put away")  # noqa: TRY301 - like the others
             run.question, run.question_of, run.status = question, about, Status.WAITING
+            run.sources = sorted(self._runs.runtime.sources.of(self._holder))
             self._runs.store.save(run)
         except (HostError, OSError) as error:
             run.status = Status.RUNNING

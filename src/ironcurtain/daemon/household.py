@@ -165,7 +165,7 @@ class Household:
 def below(parent: Seat, number: int, only: frozenset[tuple[str, str]] | None) -> Standing:
     """Where a helper stands."""
     who = dataclasses.replace(parent.principal, agent=f"{parent.principal.agent}/{number}", subagent=True)
-    return Standing(who, parent.payers, only)
+    return Standing(who, parent.payers, only, parent.memory)
 
 
 def told_of(helper: str, tell: Callable[[dict[str, Json]], None]) -> Callable[[dict[str, Json]], None]:

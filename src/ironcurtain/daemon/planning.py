@@ -88,17 +88,28 @@ class Plan:
         return [*map(str, self.calls), *(f"and whatever else {name} can do" for name in self.loose)]
 
 
-def read_plan(raw: Any, interfaces: Interfaces, principal: Principal, runtime: Runtime) -> Plan:  # noqa: ANN401 - as it came
-    """A plan as a host wrote it down. What is malformed there is left open."""
+def read_plan(
+    raw: Any,  # noqa: ANN401 - as it came
+    interfaces: Interfaces,
+    principal: Principal,
+    runtime: Runtime,
+    holder: str = "",
+) -> Plan:
+    """A plan as a host wrote it down, for whoever has seen what `holder` has. What is malformed there is left open."""
     calls = raw.get("calls") if isinstance(raw, dict) else None
     loose = raw.get("open") if isinstance(raw, dict) else None
     sites = [site for site in calls if isinstance(site, dict)][:MOST] if isinstance(calls, list) else []
-    found = tuple(call for site in sites for call in _planned(site, interfaces, principal, runtime))
+    seen = runtime.sources.of(holder)
+    found = tuple(
+        call
+        for site in sites
+        for call in _planned(site, interfaces, ToolCall("", "", {}, principal, sources=seen), runtime)
+    )
     names = [str(name)[:200] for name in loose][:MOST] if isinstance(loose, list) else []
     return Plan(found, tuple(names))
 
 
-def _planned(site: dict[str, Any], interfaces: Interfaces, principal: Principal, runtime: Runtime) -> Iterator[Planned]:
+def _planned(site: dict[str, Any], interfaces: Interfaces, caller: ToolCall, runtime: Runtime) -> Iterator[Planned]:
     name, line, often = str(site.get("name"))[:200], site.get("line"), site.get("often")
     function = interfaces.find(name)
     if function is None:
@@ -112,7 +123,9 @@ def _planned(site: dict[str, Any], interfaces: Interfaces, principal: Principal,
         except Refusal:
             arguments = None  # the type checker says so
     if arguments is not None:
-        call = ToolCall(function.server, function.tool, arguments, principal)
+        read = {_tool_of(interfaces, each) for each in flows} if isinstance(flows, list) else set()
+        sources = (caller.sources or frozenset()) | read - {""}
+        call = ToolCall(function.server, function.tool, arguments, caller.principal, sources=sources)
         decision, effect = _decided(call, runtime)
     yield Planned(
         name,
@@ -124,6 +137,12 @@ def _planned(site: dict[str, Any], interfaces: Interfaces, principal: Principal,
         decision,
         effect,
     )
+
+
+def _tool_of(interfaces: Interfaces, name: Any) -> str:  # noqa: ANN401 - as it came
+    """What is read before, by its name in the program."""
+    function = interfaces.find(str(name))
+    return f"{function.server}/{function.tool}" if function else ""
 
 
 def _decided(call: ToolCall, runtime: Runtime) -> tuple[Decision, AskHuman | None]:

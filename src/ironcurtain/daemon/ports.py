@@ -149,6 +149,7 @@ class CallPorts:
         if self._this.context.withdrawn.is_set():
             return Executed(Status.NOT_FORWARDED, code="withdrawn", reason="the client withdrew the call")
         self._made = call
+        runtime.sources.add(self._this.context.holder, [f"{call.server}/{call.tool}"])
         pinned = runtime.pins[call.server, call.tool]
         executed = await server.call(call, pinned, self._this.context, self._asked_by_server)
         self._came = result_fields(executed.result or executed.error)

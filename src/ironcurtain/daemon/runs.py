@@ -92,6 +92,7 @@ class Runs:
             answer = {"raise": ["RuntimeError", history.made[run.calls]]}
         elif run.status is Status.WAITING and run.calls in history.refused:
             answer = {"raise": ["PermissionError", f"IronCurtain: not allowed: {history.refused[run.calls]}"]}
+        self.runtime.sources.add(f"code-{run.id}", run.sources)
         self._start(Going(self, run, principal_from(run.principal), oversight=_alone(run)), answer)
 
     # --- A program, from its beginning. ---
@@ -108,7 +109,7 @@ class Runs:
             run.helpers = context.oversight.helpers
             run.only = None if context.oversight.only is None else sorted(map(list, context.oversight.only))
         self._make_room(run)
-        going = Going(self, run, principal, context.tell, context.oversight)
+        going = Going(self, run, principal, context.tell, context.oversight, context.holder)
         self._under_way[run.id] = going
         try:
             self.store.save(run)

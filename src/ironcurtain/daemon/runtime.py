@@ -37,6 +37,7 @@ from ironcurtain.daemon.household import HouseholdServer, is_household
 from ironcurtain.daemon.lock import HomeLock
 from ironcurtain.daemon.ports import BRAKE, CallPorts
 from ironcurtain.daemon.runs import Runs
+from ironcurtain.daemon.sources import Sources
 from ironcurtain.errors import ArtifactError, Refusal
 from ironcurtain.escalation.grants import Grants
 from ironcurtain.escalation.queue import Queue
@@ -110,6 +111,7 @@ class Runtime:
         self.grants = Grants()
         self.ledger = Ledger(self.settings.budget)
         self.loops = LoopWatch()
+        self.sources = Sources()
         self.servers: dict[str, Server] = {}
         self.unapproved: dict[str, ServerSpec] = {}
         self.pins: Mapping[tuple[str, str], str] = {}
@@ -389,13 +391,14 @@ class Runtime:
         self, session: str, key: tuple[str, str], arguments: Arguments, principal: Principal, context: CallContext
     ) -> Answer:
         """Carry a session's call through the twelve steps; or run a program, of which each call is carried through."""
-        overseen = context.oversight
+        overseen, context.holder = context.oversight, context.holder or session
         if overseen is not None and not await overseen.go_on():
             context.withdrawn.set()
         if key[0] == code_tools.OURS and (overseen is not None or self.settings.code.offered):
             return await code_tools.perform(self.runs, key[1], arguments, principal, context)
         ports = CallPorts(self, self._next_id(), session, context)
-        return await drive(ToolCall(*key, arguments, principal), ports, self.latch, time.monotonic)
+        call = ToolCall(*key, arguments, principal, sources=self.sources.of(context.holder))
+        return await drive(call, ports, self.latch, time.monotonic)
 
     async def refuse(self, session: str, principal: Principal, about: dict[str, Json], refusal: Refusal) -> Decision:
         """Record something that was not even a call."""

@@ -50,6 +50,8 @@ class Standing:
     principal: Principal
     payers: tuple[tuple[Principal, str], ...] = ()
     only: frozenset[tuple[str, str]] | None = None
+    memory: Transcript | None = None
+    """Where it is kept what was seen, if not with its own transcript: with that of the task it works for."""
 
 
 class Seat:
@@ -60,6 +62,7 @@ class Seat:
         self.principal = standing.principal
         self.payers = ((standing.principal, transcript.id), *standing.payers)
         self.only = standing.only
+        self.memory = standing.memory or transcript
         self.household: Household
         """Whoever works for it, if it may have helpers."""
         self._runtime = runtime
@@ -116,6 +119,8 @@ class Seat:
         status, reason = self._ended or ("failed", str(error or "its process ended"))
         with contextlib.suppress(OSError):
             self.transcript.add({"status": status, "reason": reason})
+        if len(self.payers) == 1:
+            self._runtime.sources.forget(self._holder)
         if status == "done":
             await self._close_account()
         self.tell({"ended": status, "reason": reason})
@@ -139,6 +144,7 @@ class Seat:
         transcript, directory = self.transcript, self._runtime.home.run
         limits = json.dumps({"memory": _MEMORY, "processor": PROCESSOR_SECONDS})
         command = [*PYTHON, "-m", "ironcurtain.sandbox.inside", "ironcurtain.agent.loop", limits, *needed(directory)]
+        self._runtime.sources.add(self._holder, self.memory.sources)
         host = self._host = await Host.of(command)
         self._session = Session(f"agent-{transcript.id}", self.principal, _Desk(self), self._to_loop)
         interfaces = await self._runtime.runs.interfaces(self.principal, self.only)
@@ -277,7 +283,19 @@ class Seat:
         return Oversight(self._recorded, self._may, self.payers, self.only, helpers=self.transcript.about.helpers)
 
     def _recorded(self, kind: str, fields: dict[str, Json]) -> None:
+        """What is seen is kept with the task: whoever goes on with it has seen it."""
+        request: Any = fields.get("request")
+        if kind == "intent" and (source := f"{request['server']}/{request['tool']}") not in self.memory.sources:
+            try:
+                self.memory.add({"source": source})
+            except OSError as error:
+                self.stop("failed", f"the transcript cannot be written: {error.strerror or error}")
         self.tell({"record": kind, **fields})
+
+    @property
+    def _holder(self) -> str:
+        """Who has seen what: the task with all its helpers."""
+        return f"agent-{self.payers[-1][1]}"
 
     async def _may(self) -> bool:
         await self._going.wait()
@@ -301,7 +319,7 @@ class Seat:
 
     async def mediate(self, key: tuple[str, str], arguments: Arguments, context: CallContext) -> Answer:
         """Carry a call through the twelve steps."""
-        context.oversight = self.oversight()
+        context.oversight, context.holder = self.oversight(), self._holder
         name = self._session.name if self._session is not None else ""
         return await self._runtime.mediate(name, key, arguments, self.principal, context)
 

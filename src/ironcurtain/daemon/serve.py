@@ -178,6 +178,7 @@ class Daemon:
     def part(self, session: Session) -> None:
         """A client is gone; what it left under way is finished and recorded, and what was granted to it is over."""
         self.runtime.grants.end_session(session.name)
+        self.runtime.sources.forget(session.name)
         self._later(session.close())
 
     def _later(self, work: Awaitable[None]) -> None:

@@ -57,6 +57,8 @@ class Transcript:
     messages: list[dict[str, Any]] = field(default_factory=list)
     begun: dict[str, str] = field(default_factory=dict)
     """Calls that were begun, and the program each became, if it became one."""
+    sources: set[str] = field(default_factory=set)
+    """The tools whose results it, or a helper of it, has seen."""
     tokens: int = 0
     cost: float = 0.0
     status: str = "working"
@@ -73,6 +75,8 @@ class Transcript:
             self.messages.append(line["message"])
         elif "begun" in line:
             self.begun[line["begun"]] = line["run"]
+        elif "source" in line:
+            self.sources.add(line["source"])
         elif "used" in line:
             self.tokens += line["used"]["tokens"]
             self.cost += line["used"]["cost"]

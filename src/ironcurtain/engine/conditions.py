@@ -39,6 +39,7 @@ class Scope:
     by_leaf: Mapping[str, tuple[Value, ...]]
     answers: dict[tuple[int, bool], bool | ConditionError] = field(default_factory=dict)
     """What a test said of the whole call: the same for every claim, and asked once."""
+    sources: frozenset[str] | None = None
 
     @classmethod
     def of(cls, call: CanonicalCall) -> Scope:
@@ -46,7 +47,7 @@ class Scope:
         by_role: dict[Role, list[Value]] = {}
         for item in call.values:
             by_role.setdefault(item.role, []).append(item.value)
-        return cls({role: tuple(values) for role, values in by_role.items()}, call.leaves)
+        return cls({role: tuple(values) for role, values in by_role.items()}, call.leaves, sources=call.sources)
 
     def all_of(self, test: Test) -> tuple[Value, ...]:
         """Every value in the call that the test speaks of."""

@@ -49,6 +49,9 @@ def decide_claim(
         rule = candidate.rule
         if (rule.elsewhere and contained) or (candidate.reads_only and sending) or reaches_inside(rule, claim):
             continue
+        came = comes_from(rule, scope)
+        if came is False:
+            continue
         try:
             if not conditions_hold(rule, candidate.tests, claim, scope):
                 continue
@@ -56,13 +59,21 @@ def decide_claim(
             if rule.then is Outcome.ALLOW:
                 continue
             return Verdict(Outcome.DENY, "rule_error", f"{rule.name} cannot be evaluated: {error}", rule.name)
-        if not rule.unanswered:
+        if not rule.unanswered or (came and rule.conditions.question is None):
             return stricter(pending, candidate.says)
         if rule.then is not Outcome.ALLOW:
             pending = stricter(pending, candidate.says)
     if contained:
         return stricter(pending, Verdict(Outcome.ALLOW, "contained", "inside the sandbox"))
     return stricter(pending, Verdict(Outcome.DENY, "no_rule", f"no rule allows {subject(claim)}"))
+
+
+def comes_from(rule: Rule, scope: Scope) -> bool | None:
+    """Whether what the rule restricts may come from where its `origin` says; nothing if that is not known."""
+    wanted = rule.conditions.sources
+    if wanted is None or scope.sources is None or rule.then is Outcome.ALLOW:
+        return None
+    return not wanted.isdisjoint(scope.sources)
 
 
 def reaches_inside(rule: Rule, claim: Claim) -> bool:

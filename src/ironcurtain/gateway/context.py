@@ -61,3 +61,5 @@ class CallContext:
         self.question = ("", "")
         """What the question was called when it was asked before, and what it was about."""
         self.oversight: Oversight | None = None
+        self.holder = ""
+        """Who has seen what came before: the session, if this says nothing else."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -32,13 +32,7 @@ class Principal:
 
     def fields(self) -> dict[str, str | bool | None]:
         """All of it, as a table."""
-        return {
-            "agent": self.agent,
-            "provider": self.provider,
-            "group": self.group,
-            "member": self.member,
-            "subagent": self.subagent,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +45,8 @@ class ToolCall:
     principal: Principal = field(default_factory=Principal)
     task: Json = None
     """A task policy that came with the call, not yet read."""
+    sources: frozenset[str] | None = None
+    """Whose results whoever calls has seen, each as `server/tool`; nothing if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +80,4 @@ class CanonicalCall:
     leaves: Mapping[str, tuple[Value, ...]]
     """The values of each leaf, for conditions on an argument."""
     strays: tuple[Stray, ...]
+    sources: frozenset[str] | None = None

@@ -72,6 +72,8 @@ class Conditions:
     lists: tuple[ListTest, ...] = ()
     values: tuple[ValueTest, ...] = ()
     origin_roles: frozenset[Role] = frozenset()
+    sources: frozenset[str] | None = None
+    """The tools whose results an `origin` speaks of; nothing if it speaks of something that nobody can know yet."""
     question: str | None = None
 
 

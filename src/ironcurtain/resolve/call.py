@@ -113,6 +113,7 @@ class _Work:
             values=tuple(self.values),
             leaves={leaf: tuple(values) for leaf, values in self.leaves.items()},
             strays=tuple(self.strays),
+            sources=call.sources,
         )
 
     def members(self, shape: Shape, value: dict[str, Json]) -> dict[str, Json]:

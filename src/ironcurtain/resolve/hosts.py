@@ -44,18 +44,10 @@ _METADATA_ADDRESSES: Final = frozenset(
         "fd20:ce::254",
     )
 )
-_HIDING: Final = tuple(
-    ipaddress.IPv6Network(network)
-    for network in (
-        "::/96",  # IPv4-compatible
-        "::ffff:0:0/96",  # IPv4-mapped
-        "::ffff:0:0:0/96",  # IPv4-translated
-        "64:ff9b::/96",  # NAT64
-        "64:ff9b:1::/48",  # NAT64, local use
-        "2001::/32",  # Teredo
-        "2002::/16",  # 6to4
-    )
-)
+# IPv4-compatible, -mapped and -translated; NAT64, also for local use; Teredo; 6to4.
+_HIDING: Final = tuple(map(ipaddress.IPv6Network, (
+    "::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16",
+)))  # fmt: skip
 _GLOBAL_UNICAST: Final = ipaddress.IPv6Network("2000::/3")
 # Special addresses that not every version of the standard library knows.
 _NOT_PUBLIC: Final = tuple(

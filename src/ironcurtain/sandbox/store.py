@@ -93,6 +93,8 @@ class Run:
     only: list[list[str]] | None = None
     """The tools that were given to whoever wrote it, if not all."""
     language: str = "python"
+    sources: list[str] = field(default_factory=list)
+    """The tools whose results had been seen when it was put away."""
     helpers: bool = False
     """Whoever wrote it may have other agents work for it."""
 

@@ -12,7 +12,7 @@ from ironcurtain.wire.limits import MAX_NAME
 if TYPE_CHECKING:
     from ironcurtain.model.call import Json
 
-_MEMBERS: Final = frozenset({"serverName", "toolName", "arguments", "principal", "task"})
+_MEMBERS: Final = frozenset({"serverName", "toolName", "arguments", "principal", "task", "sources"})
 _PRINCIPAL: Final = frozenset({"agent", "provider", "group", "member", "subagent"})
 _SHAPE: Final = 'write {"serverName": "...", "toolName": "...", "arguments": {...}}'
 
@@ -40,7 +40,14 @@ def call_from(value: Json) -> ToolCall:
         arguments=arguments,
         principal=principal_from(value.get("principal", {})),
         task=task if "task" in value else None,
+        sources=_sources(value["sources"]) if "sources" in value else None,
     )
+
+
+def _sources(value: Json) -> frozenset[str]:
+    if not isinstance(value, list) or not all(isinstance(each, str) and "/" in each for each in value):
+        raise Refusal("call_malformed", "sources must be a list of tools, each as server/tool")
+    return frozenset(map(str, value))
 
 
 def _name(value: dict[str, Json], member: str) -> str:

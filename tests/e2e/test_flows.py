@@ -1,0 +1,99 @@
+"""Rules that speak of where something comes from: what was read in a task may be in whatever is done after it."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+from ironcurtain.artifacts.policy import Surroundings
+from ironcurtain.artifacts.verify import verify_directory
+from tests.e2e.house import code_of
+from tests.e2e.test_helpers import DONE, Family
+
+if TYPE_CHECKING:
+    from tests.e2e.house import House
+
+NOTE = "/var/tmp/note.txt"
+LIST = 'filesystem.list_directory(path=".")'
+TOUCH = f'bad.touch(path="{NOTE}")'
+
+
+class Watched(Family):
+    """Nothing that was seen in a file may go to `touch`, which is otherwise allowed."""
+
+    def __init__(self, house: House, text: str = "") -> None:
+        super().__init__(house, text)
+        policy = house.home / "policy"
+        path = policy / "compiled-policy.json"
+        rules = json.loads(path.read_text())
+        flow = {"server": ["bad"], "tool": ["touch"], "origin": {"roles": ["read-path"], "from": ["filesystem/list*"]}}
+        rules["rules"] = [
+            {"name": "no-files-out", "if": flow, "then": "deny", "reason": "it has seen your files"},
+            *(rule for rule in rules["rules"] if rule["name"] != "touch-asks"),
+        ]
+        path.write_text(json.dumps(rules))
+        assert verify_directory(policy, Surroundings(house.home, time.time())).passed
+
+
+def test_what_was_read_before_is_in_what_follows(house: House) -> None:
+    watched = Watched(house)
+    told = watched.run(f"import bad\nimport filesystem\n[{TOUCH}, {LIST}]")
+    assert told["status"] == "done", "it had seen nothing yet"
+    told = watched.run(
+        f"import bad\nimport filesystem\nseen = {LIST}\nx = '/var/tmp/note.txt' if str(seen) else ''\nbad.touch(path=x)",
+        code=1,
+    )
+    assert "it has seen your files" in told["failure"]["message"]
+    assert told["calls"] == 2
+    assert [name for name, _ in watched.names()] == ["touch"]
+
+
+def test_a_plan_that_says_so_is_refused_before_anything_is_read(house: House) -> None:
+    watched = Watched(house)
+    told = watched.run(f"import bad\nimport filesystem\nbad.touch(path='/var/tmp/note.txt', text=str({LIST}))", code=1)
+    assert told["failure"]["kind"] in ("plan", "error")
+    assert watched.names() == []
+
+
+def test_a_session_remembers_and_another_does_not(house: House) -> None:
+    Watched(house)
+    agent = house.agent("--agent", "a")
+    assert "isError" not in agent.call("bad__touch", path=NOTE)
+    agent.call("filesystem__list_directory", path=".")
+    refused = agent.call("bad__touch", path=NOTE)
+    assert code_of(refused) == "rule_deny"
+    assert "isError" not in house.agent("--agent", "a").call("bad__touch", path=NOTE)
+
+
+def test_a_task_remembers_through_its_programs_its_helpers_and_a_power_cut(house: House) -> None:
+    watched = Watched(house)
+    looking = {"code": f"import filesystem\n{LIST}"}
+    touching = {"code": f"import bad\ntry:\n    r = {TOUCH}\nexcept PermissionError as e:\n    r = str(e)\nr"}
+    asking = {"code": 'import filesystem\nfilesystem.read_text_file(path="/etc/hostname")'}
+    watched.work("--script", watched.script(looking, touching, DONE))
+    assert "it has seen your files" in watched.results()[1]
+    watched.work("--script", watched.script(touching, DONE))
+    assert watched.names() == [("touch", {"path": NOTE})], "another task has seen nothing"
+    path = watched.written('import agents\nagents.spawn(task="look")', look=[looking, DONE])
+    watched.work("--agents", "--script", path)
+    process = watched.begin("--script", watched.script(looking, asking, touching, DONE))
+    watched.asked()
+    house.kill()
+    process.communicate()
+    process = watched.begin("--resume")
+    house.run("approvals", "deny", watched.asked()["id"])
+    process.communicate(timeout=60)
+    assert len(watched.names()) == 1
+    assert "it has seen your files" in watched.results()[-1]
+
+
+def test_check_answers_what_would_be(house: House) -> None:
+    watched = Watched(house)
+    call = {"serverName": "bad", "toolName": "touch", "arguments": {"path": NOTE}}
+    calls = [call, {**call, "sources": []}, {**call, "sources": ["filesystem/list_directory"]}]
+    said = house.run(
+        "check", "--policy", str(watched.house.home / "policy"), stdin="\n".join(map(json.dumps, calls)), code=0
+    )
+    decisions = [json.loads(line)["decision"] for line in said.splitlines() if line.startswith("{")]
+    assert decisions == ["deny", "allow", "deny"], "where nobody knows, it counts as seen"

@@ -11,6 +11,7 @@ from ironcurtain.compiler.english.afterwards import fall_back
 from ironcurtain.compiler.english.clauses import Clause, clauses_of
 from ironcurtain.compiler.english.cues import Mood, cues_in, mood_of
 from ironcurtain.compiler.english.drafts import Draft, Rank, Understanding
+from ironcurtain.compiler.english.flows import flow_of
 from ironcurtain.compiler.english.headings import ASKING, LIMITED, TITLES, WHO, cued, mood_of_heading
 from ironcurtain.compiler.english.lexicon import (
     ACTS,
@@ -167,6 +168,17 @@ class Reader:
             last.drafts.append(Draft(Mood.ASK, Rank.LAST, elsewhere=True))
             others = self._clauses(sentence)
             return [last, *(each for each in others if _takes_back(each))]
+        flows, whole = flow_of(sentence.text, self._tools)
+        if whole:
+            note = "holds from the moment something was read there, in the same task or session"
+            mood = flows[0].then
+            return [Understanding(Clause(mood, (), ()), mood, drafts=flows, notes=[note])]
+        if flows:
+            unsure = Understanding(Clause(Mood.ASK, (), ()), Mood.ASK, drafts=flows, ungrounded=True)
+            return [
+                unsure,
+                *(each for each in self._clauses(sentence) if each.mood is not Mood.PERMIT and not each.clause.grants),
+            ]
         return self._clauses(sentence)
 
     def _clauses(self, sentence: Sentence) -> list[Understanding]:

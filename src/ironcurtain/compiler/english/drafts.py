@@ -53,6 +53,8 @@ class Draft:
     values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     side_effects: bool | None = None
     question: str = ""
+    origin: tuple[frozenset[str], tuple[str, ...]] | None = None
+    """Roles, and the tools whose results may be in them."""
     elsewhere: bool = False
     exempt: tuple[Place, ...] = ()
     """What a closing rule leaves alone."""
@@ -77,6 +79,8 @@ class Draft:
             found["lists"] = [{"roles": sorted(self.lists[0]), "allowed": [*self.lists[1]]}]
         if self.values:
             found["values"] = {key: dict(predicate) for key, predicate in sorted(self.values.items())}
+        if self.origin:
+            found["origin"] = {"roles": sorted(self.origin[0]), "from": [*self.origin[1]]}
         if self.question:
             found["assess"] = {"question": self.question}
         return found

@@ -226,14 +226,14 @@ def test_a_call_of_which_nobody_knows_whether_it_was_made_is_not_made_again(hous
 
 
 def test_money_is_counted_and_when_it_is_used_up_a_person_decides(house: House) -> None:
-    desk = Desk(house, "[budget.task]\ninferenceCost = 0.05\n[run]\nanswer = 1000\n")
+    desk = Desk(house, "[budget.task]\ninferenceCost = 0.08\n[run]\nanswer = 1000\n")
     with ModelServer(programs(*[WORK] * 20)) as server:
         environment = desk.environment(server)
         said = desk.work("go on", "--model", PROVIDERS["anthropic"][0], code=1, environment=environment)
-        assert "at most $0.05" in said
+        assert "at most $0.08" in said
         before = len(server.requests)
         assert 0 < before < 20
-        assert 0 < desk.last()["cost"] <= 0.05
+        assert 0 < desk.last()["cost"] <= 0.08
         desk.work("--resume", code=1, environment=environment)
         assert len(server.requests) == before, "nothing is asked while nothing is left"
         house.kill()
@@ -351,3 +351,26 @@ def test_a_chat_goes_on_until_the_person_leaves(house: House) -> None:
         terminal.until("you> ")
         terminal.press("\n")
         assert terminal.process.wait(10) == 0
+
+
+def test_a_program_that_was_kept_is_run_later_and_may_do_no_more(house: House) -> None:
+    desk = Desk(house)
+    kept = {"name": "greet", "about": "says what data is", "code": "import bad\nbad.echo(text=data)"}
+    saved = {"calls": [{"name": "save_skill", "arguments": kept}]}
+    desk.work("--script", desk.script(saved, {"says": "Kept."}))
+    run = {"calls": [{"name": "execute_code", "arguments": {"skill": "greet", "data": "hello"}}]}
+    desk.work("--script", desk.script(run, {"says": "Done."}))
+    assert desk.names() == [("echo", {"text": "hello"})]
+    (record,) = [each for each in house.records(kind="event") if each["event"] == "skill"]
+    assert record["program"] == kept["code"]
+    desk.work("--agent", "other", "--script", desk.script(run, {"says": "Done."}))
+    assert "there is no skill" in desk.last()["messages"][2]["text"], "it is another agent's"
+    for bad in ({"name": "../x"}, {"name": "x", "about": "a\nb"}, {"name": "x", "about": ""}):
+        desk.work(
+            "--script",
+            desk.script({"calls": [{"name": "save_skill", "arguments": {**kept, **bad}}]}, {"says": "Done."}),
+        )
+        assert desk.last()["messages"][2]["failed"]
+    with ModelServer(programs()) as server:
+        desk.work("x", "--model", PROVIDERS["openai"][0], environment=desk.environment(server, "openai"))
+        assert "greet: says what data is" in json.dumps(server.requests[0][2]["messages"])

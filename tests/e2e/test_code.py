@@ -548,7 +548,7 @@ def test_an_agent_gets_code_mode_as_a_tool(house: House) -> None:
     coded = Coded(house, "[code]\noffered = true\n")
     agent = house.agent("--agent", "claude")
     names = [tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]]
-    assert names[:3] == ["execute_code", "code_result", "search_tools"]
+    assert names[:4] == ["execute_code", "code_result", "save_skill", "search_tools"]
     result = agent.call("execute_code", code="import bad\nprint('hi')\nlen(bad.echo(text=data['t']))", data={"t": "x"})
     assert result["structuredContent"]["result"] == len('{"text": "x"}')
     assert text_of(result).startswith("hi\n")

@@ -32,9 +32,7 @@ class Loop:
         self._pipe = pipe
         self._messages: list[Message] = begin["messages"]
         self._begun: dict[str, str] = begin["begun"]
-        self._instructions = instructions(
-            direct=begin["direct"], servers=begin["servers"], skills=begin.get("skills", [])
-        )
+        self._instructions = instructions(direct=begin["direct"], servers=begin["servers"], skills=begin["skills"])
 
     def run(self) -> None:
         """Work until the person has nothing more to say."""

@@ -107,6 +107,11 @@ class Home:
         return self.root / "programs"
 
     @property
+    def skills(self) -> Path:
+        """Programs that agents keep for later."""
+        return self.root / "skills"
+
+    @property
     def agents(self) -> Path:
         """What was said to and by the built-in agents."""
         return self.root / "agents"

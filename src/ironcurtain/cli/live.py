@@ -113,6 +113,9 @@ class Live:
         arguments = call["arguments"]
         if call["name"] == "execute_code" and isinstance(arguments.get("code"), str):
             self._block("it writes a program", arguments["code"].strip("\n").split("\n"), "cyan")
+        elif call["name"] == "save_skill" and isinstance(arguments.get("code"), str):
+            kept = f"it keeps {visible(str(arguments.get('name')))}"
+            self._block(kept, arguments["code"].strip("\n").split("\n"), "cyan")
         else:
             self._block(f"it calls {visible(str(call['name']))}", [_arguments(arguments)], "cyan")
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from ironcurtain.daemon.skills import Skill
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.mediation.decide import refused
 from ironcurtain.mediation.effects import Answer, Executed
@@ -42,10 +43,11 @@ _DEFINITIONS: Final[dict[str, dict[str, Json]]] = {
             "type": "object",
             "properties": {
                 "code": {"type": "string", "description": "the program"},
+                "skill": {"type": "string", "description": "instead: the name of one that save_skill has kept"},
                 "data": {"description": "what it finds under the name data"},
                 "language": {"type": "string", "enum": ["python", "typescript"], "default": "python"},
             },
-            "required": ["code"],
+            "required": [],
             "additionalProperties": False,
         },
     },
@@ -61,6 +63,21 @@ _DEFINITIONS: Final[dict[str, dict[str, Json]]] = {
             "additionalProperties": False,
         },
         "annotations": {"readOnlyHint": True},
+    },
+    "save_skill": {
+        "description": "Keep a program that works, to be run later by its name (execute_code with skill). It finds"
+        " what it is given as data.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": "lower case letters, digits and _"},
+                "about": {"type": "string", "description": "what it does and what data it wants, in one line"},
+                "code": {"type": "string", "description": "the program"},
+                "language": {"type": "string", "enum": ["python", "typescript"], "default": "python"},
+            },
+            "required": ["name", "about", "code"],
+            "additionalProperties": False,
+        },
     },
     "search_tools": {
         "description": "The tools that these words describe best, as functions for a program of execute_code.",
@@ -93,32 +110,50 @@ def find(name: str) -> tuple[str, str] | None:
 async def perform(runs: Runs, tool: str, arguments: Arguments, principal: Principal, context: CallContext) -> Answer:
     """Carry out a call of one of them."""
     try:
-        given = _read(tool, arguments)
+        _require_known(tool, arguments)
         match tool:
             case "execute_code":
-                language = str(arguments.get("language", "python"))
-                told = await runs.execute(given, arguments.get("data"), principal, context, language)
+                program, language = _program(runs, arguments, principal)
+                told = await runs.execute(program, arguments.get("data"), principal, context, language)
             case "code_result":
-                told = await runs.result(given, principal, _seconds(arguments), context.withdrawn)
+                told = await runs.result(_text(arguments, "run"), principal, _seconds(arguments), context.withdrawn)
+            case "save_skill":
+                name, about, code = (_text(arguments, each) for each in ("name", "about", "code"))
+                await runs.keep_skill(Skill(name, about, code, _language(arguments)), principal)
+                return _answer({"kept": name}, f"{name} is kept")
             case _:
-                interfaces = await runs.interfaces(principal)
-                return _answer({"found": [*interfaces.search(given)]}, "\n".join(interfaces.search(given)))
+                found = (await runs.interfaces(principal)).search(_text(arguments, "words"))
+                return _answer({"found": [*found]}, "\n".join(found))
     except Refusal as refusal:
         return Answer(refused(Stage.VALIDATE, refusal))
     return _answer(told, _in_words(told), failed=told["status"] not in _WELL)
 
 
-def _read(tool: str, arguments: Arguments) -> str:
-    schema = _DEFINITIONS[tool]["inputSchema"]
-    properties = schema["properties"] if isinstance(schema, dict) else {}
-    known = set(properties) if isinstance(properties, dict) else set()
-    if unknown := sorted(arguments.keys() - known):
+def _require_known(tool: str, arguments: Arguments) -> None:
+    schema: Any = _DEFINITIONS[tool]["inputSchema"]
+    if unknown := sorted(arguments.keys() - schema["properties"].keys()):
         raise Refusal("call_malformed", f"{tool} has no argument {quote(unknown[0])}")
-    (name,) = known - {"data", "seconds", "language"}
+
+
+def _text(arguments: Arguments, name: str) -> str:
     value = arguments.get(name)
     if not isinstance(value, str) or not value.strip():
-        raise Refusal("call_malformed", f"{tool} needs {name}, a text")
+        raise Refusal("call_malformed", f"{name} is missing, a text")
     return value
+
+
+def _language(arguments: Arguments) -> str:
+    return str(arguments.get("language", "python"))
+
+
+def _program(runs: Runs, arguments: Arguments, principal: Principal) -> tuple[str, str]:
+    """What is to be run: as it stands there, or as it was kept."""
+    if ("skill" in arguments) == ("code" in arguments):
+        raise Refusal("call_malformed", "execute_code needs code, or the name of a skill")
+    if "code" in arguments:
+        return _text(arguments, "code"), _language(arguments)
+    skill = runs.skills.load(_text(arguments, "skill"), principal)
+    return skill.code, skill.language
 
 
 def _seconds(arguments: Arguments) -> int:

@@ -11,9 +11,11 @@ import secrets
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.audit.record import principal_fields
+from ironcurtain.audit.store import AuditHaltedError, UnrecordableError
 from ironcurtain.daemon.going import Going, emptied, now
 from ironcurtain.daemon.histories import History, histories
 from ironcurtain.daemon.planning import read_plan
+from ironcurtain.daemon.skills import Skills
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.gateway.context import Oversight
 from ironcurtain.sandbox.interfaces import Interfaces
@@ -25,6 +27,7 @@ from ironcurtain.wire.call import principal_from
 if TYPE_CHECKING:
     from ironcurtain.daemon.planning import Plan
     from ironcurtain.daemon.runtime import Runtime
+    from ironcurtain.daemon.skills import Skill
     from ironcurtain.gateway.catalogue import Catalogue
     from ironcurtain.gateway.context import CallContext
     from ironcurtain.model.call import Json, Principal
@@ -45,6 +48,7 @@ class Runs:
     def __init__(self, runtime: Runtime, store: Store) -> None:
         self.runtime = runtime
         self.store = store
+        self.skills = Skills(runtime.home.skills)
         self.hosts = Hosts(runtime.home.run, runtime.settings.code.fields())
         self._under_way: dict[str, Going] = {}
         self._interfaces: dict[tuple[Principal, frozenset[tuple[str, str]] | None], tuple[Catalogue, Interfaces]] = {}
@@ -167,6 +171,18 @@ class Runs:
         self._under_way[going.run.id] = going
         going.start(answer)
         going.done.add_done_callback(lambda _: self._under_way.pop(going.run.id, None))
+
+    async def keep_skill(self, skill: Skill, principal: Principal) -> None:
+        """Keep a program for later, and record that."""
+        if len(skill.code) > LONGEST_PROGRAM or skill.language not in LANGUAGES:
+            raise Refusal("code_too_long", f"more than {LONGEST_PROGRAM} characters, or no language that there is")
+        text = self.runtime.redactor.text(skill.code)
+        about: dict[str, Json] = {"event": "skill", "agent": principal_fields(principal), "name": skill.name}
+        try:
+            await self.runtime.audit.append("event", {**about, "language": skill.language, "program": text})
+            self.skills.save(skill, principal)
+        except (AuditHaltedError, UnrecordableError, OSError) as error:
+            raise Refusal("skill_refused", f"it cannot be kept: {error}", "run: ironcurtain doctor") from None
 
     # --- What whoever asks is told. ---
 

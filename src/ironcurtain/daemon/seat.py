@@ -153,6 +153,7 @@ class Seat:
             "begun": dict(transcript.begun),
             "direct": transcript.about.direct,
             "servers": interfaces.sizes(),
+            "skills": [str(skill) for skill in self._runtime.runs.skills.all(self.principal)],
         }
         host.say(begin)
         while self._ended is None:

@@ -1,0 +1,80 @@
+"""Programs that an agent keeps for later. A skill is a program like any other: it may do what its agent may, no more.
+
+They lie in the home, where no tool reaches: an agent keeps them through us, and none can change another's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.artifacts.files import write_artifact
+from ironcurtain.errors import Refusal, quote
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ironcurtain.model.call import Principal
+
+MOST: Final = 100  # of one agent
+LONGEST_ABOUT: Final = 200  # characters
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """One program, by its name."""
+
+    name: str
+    about: str
+    code: str
+    language: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.about}"
+
+
+class Skills:
+    """All of a home."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def save(self, skill: Skill, principal: Principal) -> None:
+        """Keep one; another of the same name is replaced."""
+        if principal.subagent:
+            raise Refusal(
+                "skill_refused", "who works for another agent keeps nothing for it", "answer with the program"
+            )
+        if not _NAME.fullmatch(skill.name):
+            raise Refusal("skill_refused", f"{quote(skill.name)} is no name", "lower case letters, digits and _")
+        if not skill.about.strip() or len(skill.about) > LONGEST_ABOUT or not skill.about.isprintable():
+            raise Refusal("skill_refused", f"say in one line of {LONGEST_ABOUT} characters what it does")
+        place = self._of(principal)
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = place / f"{skill.name}.json"
+        if not path.exists() and len(list(place.iterdir())) >= MOST:
+            raise Refusal("skill_refused", f"more than {MOST} skills", "replace one of them")
+        write_artifact(path, json.dumps(asdict(skill)).encode())
+
+    def load(self, name: str, principal: Principal) -> Skill:
+        """One of an agent's."""
+        path = self._of(principal) / f"{name}.json"
+        if not _NAME.fullmatch(name) or not path.is_file():
+            known = ", ".join(skill.name for skill in self.all(principal)) or "none yet"
+            raise Refusal("skill_unknown", f"there is no skill {quote(name)}", f"there is: {known}")
+        return Skill(**json.loads(path.read_bytes()))
+
+    def all(self, principal: Principal) -> list[Skill]:
+        """Those of an agent, by name."""
+        place = self._of(principal)
+        files = sorted(place.glob("*.json")) if place.is_dir() else []
+        return [Skill(**json.loads(file.read_bytes())) for file in files]
+
+    def _of(self, principal: Principal) -> Path:
+        """Who works for an agent has that agent's."""
+        first = (principal.agent or "").split("/")[0]
+        return self._directory / hashlib.sha256(first.encode()).hexdigest()[:16]

@@ -64,7 +64,7 @@ def _play(stage: _Stage) -> int:
     for line in _POISON.strip().splitlines()[-2:]:
         out.print(f"    {line}", style="dim italic")
     got = stage.attack()
-    out.print(heading("\nIt writes programs. ", "They run where they can do nothing but ask."))
+    out.print(heading("\nAn agent that writes programs. ", "They run where they can do nothing but ask."))
     coded = stage.programs()
     out.print(heading("\nAfterwards"))
     verified = stage.command("audit", "verify")
@@ -158,47 +158,45 @@ class _Stage:
         return [*self._leaked(), *self._damage()]
 
     def programs(self) -> bool:
-        """One that tries to get out, and one that waits for a person while the daemon dies."""
+        """The built-in agent, played from a script: it tries to get out, then waits for a person while all dies."""
         diary, letter = self.owner / "Documents" / "diary.txt", self.owner / "Documents" / "letter.txt"
         escape = f"import os, pathlib\npathlib.Path({str(diary)!r}).read_text() + os.popen('id').read()"
-        went = self._told(self._program("escape.py", escape))["status"] == "done"
-        self._show(
-            "reaches around the tools", "pathlib, os", "it ran" if went else "nothing there to reach", "", went=went
-        )
         waits = f"""import filesystem
 letter = filesystem.read_text_file(path={str(letter)!r})
 filesystem.write_file(path="summary.txt", content=str(len(letter["content"])) + " characters")
 """
-        running = self._program("summary.py", waits)
+        script = self.owner / "agent.toml"
+        turns = [f"[[turn]]\ncode = {json.dumps(code)}\n" for code in (escape, waits)]
+        script.write_text("\n".join(['task = "Summarise my letter"', *turns, '[[turn]]\nsays = "Done."\n']))
+        running = self._agent("--script", str(script))
         question = self._waiting()
+        self._show("reaches around the tools", "pathlib, os", "nothing there to reach", "", went=False)
         self._show("needs a letter of yours", "read_text_file", "waits, written to disk", "", went=True)
         with Client(self.home) as client:
             os.kill(int(client.ask("status")["pid"]), signal.SIGKILL)
-        running.wait()
-        self._show("the daemon is killed", "", "and started again", "", went=True)
+        running.kill()
+        running.communicate()
+        self._show("daemon and agent are killed", "", "and started again", "", went=True)
         self.command("daemon", "start")
+        resumed = self._agent("--resume")
         self._waiting()
         self.command("approvals", "approve", question)
-        done = self._until("done")
+        told = json.loads(resumed.communicate(timeout=_PATIENCE)[0])
         summary = self.home.sandbox / "summary.txt"
         once = len([r for r in self._intents() if r["request"]["tool"] == "read_text_file"]) == 1
-        fine = done and once and summary.read_text() == "12 characters"
+        fine = told["status"] == "done" and once and summary.read_text() == "12 characters"
         self._show(
             "goes on at that very call", "write_file", "done, once" if fine else "failed", "you said yes", went=fine
         )
-        return fine and not went
+        said = self.command("agents", "show", told["id"], "--json").stdout
+        escaped = not json.loads(said)["messages"][2]["failed"]
+        return fine and not escaped and _SECRET not in said
 
-    def _program(self, name: str, text: str) -> subprocess.Popen[bytes]:
-        file = self.owner / name
-        file.write_text(text)
+    def _agent(self, *words: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(  # noqa: S603 - our own program
-            [*program(), "code", "run", str(file), "--json"],
-            env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            [*program(), "run", "--json", *words],
+            env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-
-    def _told(self, running: subprocess.Popen[bytes]) -> dict[str, Any]:
-        told: dict[str, Any] = json.loads(running.communicate(timeout=_PATIENCE)[0])
-        return told
 
     def _waiting(self) -> str:
         began = time.monotonic()

@@ -30,6 +30,7 @@ from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import console
 from ironcurtain.errors import ArtifactError, Refusal, visible
 from ironcurtain.sandbox.process import bubblewrap, interpreter
+from ironcurtain.sandbox.typescript import engine_version
 from ironcurtain.sandbox.walls import WALLS
 
 if TYPE_CHECKING:
@@ -135,6 +136,9 @@ def _code(home: Home) -> Iterator[Finding]:
         more = ", and bubblewrap around them" if found else "; bubblewrap, if installed, would be one more"
         more = f"; bubblewrap is there, but cannot be used: {problem}" if problem else more
         yield Finding("code", "ok", f"programs run behind {', '.join(WALLS)}{more}")
+        engine = engine_version()
+        says = f"TypeScript runs in {engine}" if engine else "TypeScript is not installed; programs are in Python"
+        yield Finding("code", "ok", says, "" if engine else "pip install 'ironcurtain[typescript]'")
 
 
 def _servers(home: Home) -> Iterator[Finding]:

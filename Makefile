@@ -37,9 +37,11 @@ $(VENV)/.bench: $(VENV)/.runtime lock/bench.txt
 	@$(PIP) install --require-hashes -r lock/bench.txt
 	@touch $@
 
-$(VENV)/.peers: $(VENV)/.runtime lock/peer-fastmcp.txt lock/peer-mcp-gateway.txt lock/peer-contextforge.txt
+$(VENV)/.peers: $(VENV)/.runtime $(VENV)/.foreign lock/peer-fastmcp.txt lock/peer-mcp-gateway.txt lock/peer-contextforge.txt benchmarks/utcp/package-lock.json
 	@for peer in fastmcp mcp-gateway contextforge; do $(PYTHON) -m venv $(VENV)/peers/$$peer && \
 		$(VENV)/peers/$$peer/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r lock/peer-$$peer.txt || exit 1; done
+	@mkdir -p $(VENV)/peers/utcp && cp benchmarks/utcp/package.json benchmarks/utcp/package-lock.json benchmarks/utcp/.npmrc benchmarks/utcp/bench.mjs $(VENV)/peers/utcp/
+	@cd $(VENV)/peers/utcp && PATH="$(CURDIR)/$(FOREIGN)/bin:$$PATH" NODE_OPTIONS=--use-system-ca npm ci --silent --ignore-scripts
 	@touch $@
 
 demo: $(VENV)/.runtime ## A real gateway, an agent at work, fourteen attacks, and programs in the sandbox
@@ -71,6 +73,7 @@ bench: $(VENV)/.test $(VENV)/.bench $(VENV)/.peers ## Speed and memory, beside p
 	$(BIN)/python -m benchmarks.run
 	$(BIN)/python -m benchmarks.gateway
 	$(BIN)/python -m benchmarks.compiler
+	$(BIN)/python -m benchmarks.code
 
 eval: $(VENV)/.test ## How well tools and constitutions are understood
 	$(BIN)/python -m evaluation

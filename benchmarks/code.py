@@ -1,15 +1,21 @@
 """Code mode: how long a sandbox takes to be there, and what a tool call costs from code, beside the same call by MCP.
 
-Everything runs on this machine, through real processes, with durable records: `python -m benchmarks.code`. Both sides
-take turns in small blocks, so that whatever else the machine does falls on both.
+Everything runs on this machine, through real processes, ours with durable records: `python -m benchmarks.code`. Both
+sides take turns in small blocks, so that whatever else the machine does falls on both. UTCP's code mode for Node, where
+`make bench` has installed it, is measured in the same run, with the same echo server; it decides and records nothing.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.gateway import CONFIG, Client, House
@@ -29,7 +35,7 @@ def starts(directory: Path) -> tuple[float, float]:
         began = time.perf_counter()
         host = await Host.start(directory, Code().fields())
         ready = time.perf_counter()
-        host.say({"program": "1", "data": None, "seed": host.seed, "state": "", "moments": []})
+        host.say({"program": "1", "data": None, "seed": host.seed, "state": "", "moments": [], "names": []})
         await host.hear(10)
         host.say({"modules": {}})
         await host.hear(10)
@@ -56,40 +62,89 @@ def calls(client: Client) -> tuple[float, float]:
     return statistics.median(coded) * 1000, statistics.median(native) * 1000
 
 
-def run(client: Client, program: str) -> float:
+def run(client: Client, program: str, language: str = "python") -> float:
     """Seconds for a program, in a sandbox that is ready."""
     time.sleep(0.5)
     began = time.perf_counter()
-    answer = client.ask("tools/call", {"name": "execute_code", "arguments": {"code": program}})
+    arguments = {"code": program, "language": language}
+    answer = client.ask("tools/call", {"name": "execute_code", "arguments": arguments})
     if answer["result"].get("isError"):
         raise SystemExit(str(answer))
     return time.perf_counter() - began
 
 
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Milliseconds, medians."""
+
+    cold: float
+    """Until a first program has run, from nothing; ours without a server, the peer's with its own start."""
+    warm: float
+    coded: float
+    native: float
+    ten: float
+
+
+def ours(directory: Path) -> tuple[Figures, float, float]:
+    """Python programs; besides, ten calls by a client, and a TypeScript program that does nothing."""
+    cold, warm = starts(directory)
+    house = House(directory / "owner")
+    house.furnish()
+    (house.root / "ic" / "config.toml").write_text(CONFIG + OFFERED)
+    house.run("daemon", "stop")
+    house.run("daemon", "start")
+    client = Client(
+        [sys.executable, "-m", "ironcurtain", "gateway", "--agent", "bench"], "echo__echo", house.environment
+    )
+    try:
+        coded, native = calls(client)
+        ten = run(client, "import echo\n[echo.echo(text='hello') for _ in range(10)]") * 1000
+        times: list[float] = []
+        client.block(times)
+        typed = statistics.median(run(client, "return 1", "typescript") for _ in range(5)) * 1000
+    finally:
+        client.close()
+        house.run("daemon", "stop")
+    return Figures(cold, warm, coded, native, ten), sum(times[:10]) * 1000, typed
+
+
+def peer() -> Figures | None:
+    """UTCP's code mode, if it is there."""
+    place, node = Path(sys.prefix) / "peers" / "utcp", Path(sys.prefix) / "foreign" / "bin" / "node"
+    if not (place / "node_modules").is_dir() or not node.exists():
+        return None
+    server = Path(__file__).with_name("echo.py")
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        [str(node), "bench.mjs", sys.executable, str(server), str(BLOCKS), str(CALLS)],
+        cwd=place, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+    )  # fmt: skip
+    try:
+        lines = iter(process.stdout or ())
+        next(lines)
+        cold = (time.perf_counter() - began) * 1000
+        told = json.loads(next(lines))
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    return Figures(cold, told["warm"], told["coded"], told["native"], told["ten"])
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
-        cold, warm = starts(Path(directory))
-        house = House(Path(directory) / "owner")
-        house.furnish()
-        (house.root / "ic" / "config.toml").write_text(CONFIG + OFFERED)
-        house.run("daemon", "stop")
-        house.run("daemon", "start")
-        client = Client(
-            [sys.executable, "-m", "ironcurtain", "gateway", "--agent", "bench"], "echo__echo", house.environment
+        mine, by_client, typed = ours(Path(directory))
+    rows = [("IronCurtain", mine)]
+    if (other := peer()) is not None:
+        rows.append(("UTCP code-mode", other))
+    print("milliseconds           from nothing  ready  call from code  without code  ratio  ten calls")
+    for name, each in rows:
+        ratio = each.coded / each.native
+        print(
+            f"{name:<22} {each.cold:>12.0f} {each.warm:>6.1f} {each.coded:>15.2f} {each.native:>13.2f} "
+            f"{ratio:>6.2f} {each.ten:>10.1f}"
         )
-        try:
-            coded, native = calls(client)
-            ten = run(client, "import echo\n[echo.echo(text='hello') for _ in range(10)]")
-            times: list[float] = []
-            client.block(times)
-        finally:
-            client.close()
-            house.run("daemon", "stop")
-    print(f"a sandbox that has to be started, and a program in it: {cold:.0f} ms")
-    print(f"a program in a sandbox that is ready: {warm:.1f} ms")
-    print(f"one call from code: {coded:.2f} ms; by a client: {native:.2f} ms; ratio {coded / native:.2f}")
-    mine, its = ten * 1000, sum(times[:10]) * 1000
-    print(f"ten calls, one turn of a model instead of ten: {mine:.0f} ms; by a client {its:.0f} ms")
+    print(f"ten calls by a client, in ten turns of a model instead of one: {by_client:.0f} ms")
+    print(f"a TypeScript program that does nothing, compiled and run: {typed:.0f} ms")
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ironcurtain.artifacts.annotations import pin_of
 from ironcurtain.artifacts.config import access_from
@@ -25,12 +26,21 @@ from ironcurtain.engine.access import Access
 from ironcurtain.mediation.decide import Judged, decide_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from ironcurtain.model.decision import Decision
 
 NOW = 1_800_000_000.0  # 2027-01-15, when all tests happen
 NOW_TEXT = "2027-01-15T08:00:00Z"
+
+
+T = TypeVar("T")
+
+
+def some(cases: Sequence[T], of: int = 2) -> list[T]:
+    """Every so many-th one everyday, all of them at length (`make verify`)."""
+    return [*cases] if os.environ.get("HYPOTHESIS_PROFILE") == "long" else [*cases[1::of]]
 
 
 @dataclass(frozen=True)

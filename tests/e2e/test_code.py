@@ -19,6 +19,7 @@ from ironcurtain.audit.checkpoint import Signer
 from ironcurtain.sandbox.store import Status, Store
 from tests.e2e.house import PROGRAM, code_of, text_of
 from tests.e2e.test_bad_servers import Bad
+from tests.support import some
 
 if TYPE_CHECKING:
     from tests.e2e.house import House
@@ -32,11 +33,6 @@ two = bad.touch(text="x")
 three = bad.echo(text="after")
 [one, two, three]
 """
-
-
-def some(*points: str) -> list[str]:
-    """Every second one everyday, all of them at length."""
-    return [*points] if os.environ.get("HYPOTHESIS_PROFILE") == "long" else [*points[1::2]]
 
 
 def _can_be_interrupted() -> None:
@@ -269,14 +265,16 @@ def test_who_goes_away_while_it_waits_leaves_it_waiting(house: House) -> None:
 @pytest.mark.parametrize(
     "point",
     some(
-        "resolve2:before",
-        "record_intent:before",
-        "record_intent:after",
-        "forward:before",
-        "forward:after",
-        "record_outcome:before",
-        "record_outcome:after",
-        "settle:after",
+        [
+            "resolve2:before",
+            "record_intent:before",
+            "record_intent:after",
+            "forward:before",
+            "forward:after",
+            "record_outcome:before",
+            "record_outcome:after",
+            "settle:after",
+        ]
     ),
 )
 def test_a_kill_at_any_step_of_the_approved_call_repeats_no_effect(house: House, point: str) -> None:
@@ -301,13 +299,15 @@ def test_a_kill_at_any_step_of_the_approved_call_repeats_no_effect(house: House,
 @pytest.mark.parametrize(
     "point",
     some(
-        "record_intent2:before",
-        "record_intent2:after",
-        "forward2:before",
-        "forward2:after",
-        "record_outcome2:before",
-        "record_outcome2:after",
-        "settle2:after",
+        [
+            "record_intent2:before",
+            "record_intent2:after",
+            "forward2:before",
+            "forward2:after",
+            "record_outcome2:before",
+            "record_outcome2:after",
+            "settle2:after",
+        ]
     ),
 )
 def test_a_kill_after_the_approved_call_repeats_neither_it_nor_what_came_after(house: House, point: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 from tests.e2e.house import code_of
 from tests.e2e.test_bad_servers import Bad
 from tests.faults.dies import POINTS
+from tests.support import some
 
 if TYPE_CHECKING:
     from tests.e2e.house import House
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent.parent
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("point", some(POINTS))
 def test_a_kill_leaves_no_effect_without_a_record_and_gives_no_budget_back(house: House, point: str) -> None:
     house.configure("[budget.session]\ncalls = 1\n")
     bad = Bad(house)

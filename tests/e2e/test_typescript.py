@@ -76,5 +76,5 @@ def test_names_of_tools_and_their_types_are_told(house: House) -> None:
     )
     servers, whole, one = told["result"]
     assert servers == ["bad", "filesystem"]
-    assert "echo(args?: { text?: string; path?: string }): string;" in whole
+    assert "echo: (args?: { text?: string; path?: string }) => string;" in whole
     assert "declare const bad" in one

@@ -113,16 +113,18 @@ async def perform(runs: Runs, tool: str, arguments: Arguments, principal: Princi
         _require_known(tool, arguments)
         match tool:
             case "execute_code":
-                program, language = _program(runs, arguments, principal)
+                program, language = _program(runs, arguments, principal, context)
                 told = await runs.execute(program, arguments.get("data"), principal, context, language)
             case "code_result":
-                told = await runs.result(_text(arguments, "run"), principal, _seconds(arguments), context.withdrawn)
+                told = await runs.result(_text(arguments, "run"), principal, _seconds(arguments), context)
             case "save_skill":
                 name, about, code = (_text(arguments, each) for each in ("name", "about", "code"))
-                await runs.keep_skill(Skill(name, about, code, _language(arguments)), principal)
+                seen = sorted(runs.runtime.sources.of(context.holder))
+                await runs.keep_skill(Skill(name, about, code, _language(arguments), seen), principal)
                 return _answer({"kept": name}, f"{name} is kept")
             case _:
-                found = (await runs.interfaces(principal)).search(_text(arguments, "words"))
+                given = context.oversight.only if context.oversight else None
+                found = (await runs.interfaces(principal, given)).search(_text(arguments, "words"))
                 return _answer({"found": [*found]}, "\n".join(found))
     except Refusal as refusal:
         return Answer(refused(Stage.VALIDATE, refusal))
@@ -146,13 +148,14 @@ def _language(arguments: Arguments) -> str:
     return str(arguments.get("language", "python"))
 
 
-def _program(runs: Runs, arguments: Arguments, principal: Principal) -> tuple[str, str]:
+def _program(runs: Runs, arguments: Arguments, principal: Principal, context: CallContext) -> tuple[str, str]:
     """What is to be run: as it stands there, or as it was kept."""
     if ("skill" in arguments) == ("code" in arguments):
         raise Refusal("call_malformed", "execute_code needs code, or the name of a skill")
     if "code" in arguments:
         return _text(arguments, "code"), _language(arguments)
     skill = runs.skills.load(_text(arguments, "skill"), principal)
+    runs.runtime.sources.add(context.holder, skill.sources)
     return skill.code, skill.language
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 MOST_TOLD: Final = 8 << 20  # bytes of what a program was told that are kept, so that another interpreter can repeat it
 MOST_STATE: Final = 16 << 20  # bytes of a program that waits
 MOST_RESULT: Final = 1 << 20
+MOST_MOMENTS: Final = 10_000  # that are kept of the clock
 _GRACE: Final = 10.0  # seconds beyond what a program may compute, for its host to say so itself
 _KEEPING: Final = 20.0
 _LAST_WORDS: Final = 5.0  # seconds for a call under way to be recorded when we stop
@@ -53,7 +54,8 @@ class Going:
         holder: str = "",
     ) -> None:
         self.run = run
-        self._holder = holder or f"code-{run.id}"
+        self._caller = holder
+        """Who has seen what this program has as soon as it ends; and may be gone before."""
         self._oversight = oversight
         self.done: asyncio.Task[None]
         """It is over, and that is on disk. Nobody cancels this."""
@@ -118,13 +120,13 @@ class Going:
             run.status, run.result = Status.DONE, self._work.result()
         run.ended = now()
         self._runs.runtime.grants.end_session(self._session)
-        self._runs.runtime.sources.forget(self._session)
         with contextlib.suppress(Refusal):
             await self.record("ended", {"status": run.status.value, "calls": run.calls})
         try:
-            self._runs.store.save(emptied(run))
+            self._runs.save(emptied(run))
         except OSError as error_:
             self._runs.runtime.notes["programs"] = f"{run.id} could not be written down: {error_.strerror or error_}"
+        self._runs.runtime.sources.forget(holder_of(run))
 
     async def _run(self, answer: dict[str, Json] | None) -> Json:
         run = self.run
@@ -172,6 +174,8 @@ class Going:
                     await self._begin()  # it waited for a person; now it stands at that call again
                 else:
                     self._host.say(answer)
+            elif self._at < len(self.run.steps):
+                raise EndedError("repeat", "it did not do again what it had done before")
             elif "done" in message:
                 result: Json = message["done"]
                 if len(strict_json.canonical(result)) > MOST_RESULT:
@@ -210,7 +214,7 @@ class Going:
     async def _agreed(self, raw: Json) -> bool:
         """Look at what it may do. Says whether it is still there: a person may have been asked about all of it."""
         runtime, interfaces = self._runs.runtime, await self._runs.interfaces(self._principal, self._given)
-        plan = read_plan(raw, interfaces, self._principal, runtime, self._holder)
+        plan = read_plan(raw, interfaces, self._principal, runtime, holder_of(self.run))
         cleaned: Json = runtime.redactor.clean(plan.told())[0]
         await self.record("planned", {"plan": cleaned})
         for call in plan.calls:
@@ -227,7 +231,8 @@ class Going:
         """Give the program to a new host: as it stands, or from the beginning if another interpreter wrote it."""
         run = self.run
         if self._is_typescript and not run.steps:
-            await self._check()
+            async with self._runs.checking:
+                await self._check()
         state = run.state if run.interpreter == interpreter_version() else ""
         if run.steps and not state and not run.repeatable:
             raise EndedError("repeat", "it was told too much to be repeated by another interpreter")
@@ -259,7 +264,7 @@ class Going:
         return self.run.language == typescript.LANGUAGE
 
     async def _start_engine(self) -> Host:
-        return await typescript.start(self.run.limits)
+        return await typescript.start(self.run.limits, self._runs.runtime.home.run)
 
     async def _check(self) -> None:
         """Let the compiler look at it. A Python program is checked by its own interpreter."""
@@ -280,6 +285,8 @@ class Going:
         printed = run.printed + str(message.get("printed", ""))
         run.printed, run.cut = printed[:most], run.cut or bool(message.get("cut")) or len(printed) > most
         moments = message.get("moments", [])
+        if not isinstance(moments, list) or len(run.moments) + len(moments) > MOST_MOMENTS:
+            raise HostError(f"it reads the clock more than {MOST_MOMENTS} times")
         run.moments += [float(moment) for moment in moments if isinstance(moment, (int, float))]
 
     # --- Calls. ---
@@ -289,7 +296,7 @@ class Going:
         step, run = _step_from(call), self.run
         if self._at < len(run.steps):
             known = run.steps[self._at]
-            if (known.name, known.args, known.kwargs) != (step.name, step.args, step.kwargs) or known.answer is None:
+            if _spelled(known) != _spelled(step) or known.answer is None:
                 raise EndedError("repeat", "after an upgrade it did not do again what it had done before")
             self._at += 1
             return known.answer
@@ -321,7 +328,7 @@ class Going:
     def _go_on(self) -> None:
         """INVARIANT: before a program goes on, it is on disk that it does; what it did before is not done again."""
         self.run.status, self.run.question, self.run.question_of = Status.RUNNING, "", ""
-        self._runs.store.save(self.run)
+        self._runs.save(self.run)
 
     async def _answer(self, step: Step) -> dict[str, Json]:
         interfaces = await self._runs.interfaces(self._principal, self._given)
@@ -334,8 +341,10 @@ class Going:
             arguments = dict(step.kwargs) if self._is_typescript else function.arguments(step.args, step.kwargs)
         except Refusal as refusal:
             return {"raise": ["TypeError", refusal.reason]}
-        if len(strict_json.canonical(arguments)) > MESSAGE.size:
-            return {"raise": ["TypeError", f"the arguments have more than {MESSAGE.size} bytes"]}
+        try:  # as large and as deep as any client's, and no more
+            strict_json.loads(strict_json.canonical(arguments), MESSAGE)
+        except Refusal as refusal:
+            return {"raise": ["TypeError", f"the arguments: {refusal.reason}"]}
         self.run.pending = {
             "server": function.server, "tool": function.tool, "arguments": arguments, "structured": function.structured,
         }  # fmt: skip
@@ -346,7 +355,7 @@ class Going:
         pending: Any = self.run.pending
         context = self._call = CallContext({}, self._tell)
         context.code = {"run": self.run.id, "step": self.run.calls}
-        context.oversight, context.holder = self._oversight, self._holder
+        context.oversight, context.holder = self._oversight, holder_of(self.run)
         context.keep, context.question = self._keep, (self.run.question, self.run.question_of)
         mediate = self._runs.runtime.mediate
         key = (pending["server"], pending["tool"])
@@ -354,6 +363,8 @@ class Going:
             answer = await mediate(self._session, key, pending["arguments"], self._principal, context)
         finally:
             self._call = None
+            if self._caller:
+                self._runs.runtime.sources.add(self._caller, self._runs.runtime.sources.of(holder_of(self.run)))
         return as_value(answer, pending["server"], structured=pending["structured"])
 
     # --- Waiting for a person. ---
@@ -368,17 +379,18 @@ class Going:
                 self._note(kept)
                 run.state = str(kept.get("state", ""))
                 await self._end_host()
-                if self._is_typescript and not run.repeatable:
+                if self._is_typescript and (not run.repeatable or run.state):
                     raise HostError("the program was told too much to be repeated")  # noqa: TRY301 - like the others
                 if not self._is_typescript and not 0 < len(run.state) <= MOST_STATE:
                     run.state = ""
                     raise HostError("the program holds more than can be put away")  # noqa: TRY301 - like the others
             run.question, run.question_of, run.status = question, about, Status.WAITING
-            run.sources = sorted(self._runs.runtime.sources.of(self._holder))
-            self._runs.store.save(run)
+            self._runs.save(run)
         except (HostError, OSError) as error:
             run.status = Status.RUNNING
             await self._end_host()
+            if self._is_typescript:  # another engine would have all its time again
+                self._stopped = self._stopped or (Status.FAILED, f"nobody is asked: {error}")
             help_ = "let the program hold less when it asks"
             raise Refusal("code_unkept", f"nobody is asked: {error}", help_) from None
         run.state, run.steps = "", []  # on disk, until it goes on
@@ -386,6 +398,8 @@ class Going:
     def _take_up(self, answer: dict[str, Json]) -> None:
         """Have the program again as it was put away, with what it waited for."""
         stored = self._runs.store.load(self.run.id)
+        if (stored.calls, stored.question, stored.pending) != (self.run.calls, self.run.question, self.run.pending):
+            raise EndedError("spoiled", "its file is an older one")
         self.run.state, self.run.steps, self.run.moments = stored.state, stored.steps, stored.moments
         self.run.steps[-1].answer = answer
 
@@ -397,6 +411,11 @@ def _step_from(call: Any) -> Step:  # noqa: ANN401 - as a host said it
     if not isinstance(name, str) or not isinstance(args, list) or not isinstance(kwargs, dict):
         raise HostError("a call that is none")
     return Step(name, args, kwargs)
+
+
+def _spelled(step: Step) -> bytes:
+    """A call in one spelling: for Python itself, one and true would be the same."""
+    return strict_json.canonical([step.name, step.args, dict(step.kwargs)])
 
 
 def as_value(answer: Answer, server: str, *, structured: bool) -> dict[str, Json]:
@@ -425,6 +444,11 @@ def _text_of(result: dict[str, Json]) -> str:
         else strict_json.canonical(part).decode()
         for part in parts
     )  # fmt: skip
+
+
+def holder_of(run: Run) -> str:
+    """Who has seen what a program has."""
+    return f"code-{run.id}"
 
 
 def emptied(run: Run) -> Run:

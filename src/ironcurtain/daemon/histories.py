@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
+_CALL: Final = re.compile(rb'"call":"([0-9a-f-]+)"')
 UNKNOWN: Final = "IronCurtain was cut off while the call was made: nobody knows whether it took effect"
 LOST: Final = "the call was made, and what it gave was lost when IronCurtain was cut off"
 
@@ -66,8 +68,8 @@ def _about(directory: Path, programs: Collection[str], calls: dict[str, Any]) ->
     names = [f'"run":"{name}"'.encode() for name in programs]
     for file in day_files(directory):
         for line in file.read_bytes().splitlines():
-            outcome = b'"kind":"outcome"' in line and any(f'"call":"{call}"'.encode() in line for call in calls)
-            if outcome or any(name in line for name in names):
+            call = _CALL.search(line) if b'"kind":"outcome"' in line else None
+            if (call and call[1].decode() in calls) or any(name in line for name in names):
                 try:
                     yield opened(line)[0]
                 except BadRecordError:

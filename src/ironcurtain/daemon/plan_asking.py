@@ -70,7 +70,7 @@ class PlanAsking:
             for question in questions.values():
                 queue.drop(question)
         self._run.status, self._run.question = Status.RUNNING, ""
-        self._runs.store.save(self._run)
+        self._runs.save(self._run)
 
     def _question(self, call: Planned, uses: Counter[str]) -> Question:
         effect = call.effect
@@ -94,7 +94,7 @@ class PlanAsking:
         """Nothing was done yet: the program's text is all there is to keep."""
         (name,) = (name for name, group in self._runtime.queue.groups().items() if questions[0] in group)
         self._run.status, self._run.question = Status.WAITING, name
-        self._runs.store.save(self._run)
+        self._runs.save(self._run)
 
     async def _answered(self, question: Question, uses: int) -> None:
         while not question.answered.done():

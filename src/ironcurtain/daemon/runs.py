@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import shutil
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.audit.record import principal_fields
 from ironcurtain.audit.store import AuditHaltedError, UnrecordableError
-from ironcurtain.daemon.going import Going, emptied, now
+from ironcurtain.daemon.going import Going, emptied, holder_of, now
 from ironcurtain.daemon.histories import History, histories
 from ironcurtain.daemon.planning import read_plan
 from ironcurtain.daemon.skills import Skills
@@ -37,6 +38,7 @@ LANGUAGES: Final = (PYTHON, LANGUAGE)
 MOST_RUNNING: Final = 32  # programs that are not waiting; no more than eight of them at once have a process
 MOST_OF_ONE: Final = 8  # of one agent
 MOST_WAITING: Final = 200
+MOST_CHECKED: Final = 2  # programs in the hands of a compiler at once
 LONGEST_PROGRAM: Final = 200_000  # characters
 _TIDY_EVERY: Final = 50
 _BEGUN: Final = 1e-7  # progress; whatever comes later is more
@@ -50,6 +52,8 @@ class Runs:
         self.store = store
         self.skills = Skills(runtime.home.skills)
         self.hosts = Hosts(runtime.home.run, runtime.settings.code.fields())
+        self.checking = asyncio.Semaphore(MOST_CHECKED)
+        """Who may have a compiler look at a program."""
         self._under_way: dict[str, Going] = {}
         self._interfaces: dict[tuple[Principal, frozenset[tuple[str, str]] | None], tuple[Catalogue, Interfaces]] = {}
         self._begun = 0
@@ -65,6 +69,12 @@ class Runs:
         await asyncio.gather(*(going.close() for going in list(self._under_way.values()) if going.started))
         await self.hosts.close()
 
+    def save(self, run: Run) -> None:
+        """Write a program down, with what it has seen. INVARIANT: that is never less than what it had seen before."""
+        self.runtime.sources.add(holder_of(run), run.sources)
+        run.sources = sorted(self.runtime.sources.of(holder_of(run)))
+        self.store.save(run)
+
     # --- After a start. ---
 
     def restore(self) -> None:
@@ -72,6 +82,8 @@ class Runs:
         if self.runtime.latch.reason is not None:
             return
         self.store.tidy()
+        for left in self.runtime.home.run.glob("check-*"):  # by a compiler that was cut off
+            shutil.rmtree(left, ignore_errors=True)
         if spoiled := self.store.spoiled():
             self.runtime.notes["programs"] = f"not as they were written, and not taken up: {', '.join(spoiled[:5])}"
         runs = [run for run in self.store.all() if run.status in (Status.RUNNING, Status.WAITING)]
@@ -83,20 +95,21 @@ class Runs:
                 self.runtime.notes["programs"] = f"{run.id} could not be written down: {error.strerror or error}"
 
     def _take_up(self, run: Run, history: History) -> None:
-        answered = run.status is Status.RUNNING and run.state and run.steps and run.steps[-1].answer is not None
+        kept = run.state or run.language == LANGUAGE
+        answered = run.status is Status.RUNNING and kept and run.steps and run.steps[-1].answer is not None
         goes_on = run.status is Status.WAITING or answered
         if history.ended or history.last > run.calls or not goes_on:
             why = f"it had {history.ended} already" if history.ended else "the daemon ended while it ran"
             run.failure = {"kind": "cut-off", "message": f"{why}, after {max(run.calls, history.last)} calls"}
             run.status, run.ended = Status.CUT_OFF, now()
-            self.store.save(emptied(run))
+            self.save(emptied(run))
             return
         answer: dict[str, Json] | None = None
         if run.status is Status.WAITING and run.calls in history.made:
             answer = {"raise": ["RuntimeError", history.made[run.calls]]}
         elif run.status is Status.WAITING and run.calls in history.refused:
             answer = {"raise": ["PermissionError", f"IronCurtain: not allowed: {history.refused[run.calls]}"]}
-        self.runtime.sources.add(f"code-{run.id}", run.sources)
+        self.runtime.sources.add(holder_of(run), run.sources)
         self._start(Going(self, run, principal_from(run.principal), oversight=_alone(run)), answer)
 
     # --- A program, from its beginning. ---
@@ -113,10 +126,11 @@ class Runs:
             run.helpers = context.oversight.helpers
             run.only = None if context.oversight.only is None else sorted(map(list, context.oversight.only))
         self._make_room(run)
+        run.sources = sorted(self.runtime.sources.of(context.holder))
         going = Going(self, run, principal, context.tell, context.oversight, context.holder)
         self._under_way[run.id] = going
         try:
-            self.store.save(run)
+            self.save(run)
             await going.record("begun", {"program": self.runtime.redactor.text(program)})
         except OSError as error:
             self._under_way.pop(run.id)
@@ -176,6 +190,7 @@ class Runs:
         """Keep a program for later, and record that."""
         if len(skill.code) > LONGEST_PROGRAM or skill.language not in LANGUAGES:
             raise Refusal("code_too_long", f"more than {LONGEST_PROGRAM} characters, or no language that there is")
+        self.skills.check(skill, principal)
         text = self.runtime.redactor.text(skill.code)
         about: dict[str, Json] = {"event": "skill", "agent": principal_fields(principal), "name": skill.name}
         try:
@@ -204,18 +219,17 @@ class Runs:
         run = self._found(name)
         return {**run.summary(), **run.told(), "program": run.program}
 
-    async def result(
-        self, name: str, principal: Principal, seconds: float, withdrawn: asyncio.Event
-    ) -> dict[str, Json]:
+    async def result(self, name: str, principal: Principal, seconds: float, context: CallContext) -> dict[str, Json]:
         """What came of a program, for whoever started it. One that is not over is waited for, for a while."""
         run = self._found(name)
         if run.principal != principal_fields(principal):
             raise Refusal("run_unknown", f"there is no program {name[:20]!r}", "it is another agent's, or was none")
         going = self._under_way.get(name)
         if going is not None and going.started and seconds > 0:
-            leaving = asyncio.ensure_future(withdrawn.wait())
+            leaving = asyncio.ensure_future(context.withdrawn.wait())
             await asyncio.wait([going.done, leaving], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             leaving.cancel()
+        self.runtime.sources.add(context.holder, [*run.sources, *self.runtime.sources.of(holder_of(run))])
         return run.told()
 
     async def cancel(self, name: str) -> dict[str, Json]:

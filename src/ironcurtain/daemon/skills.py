@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.artifacts.files import write_artifact
@@ -32,6 +32,8 @@ class Skill:
     about: str
     code: str
     language: str
+    sources: list[str] = field(default_factory=list)
+    """The tools whose results whoever wrote it had seen: they may be in it."""
 
     def __str__(self) -> str:
         return f"{self.name}: {self.about}"
@@ -43,8 +45,8 @@ class Skills:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
-    def save(self, skill: Skill, principal: Principal) -> None:
-        """Keep one; another of the same name is replaced."""
+    def check(self, skill: Skill, principal: Principal) -> None:
+        """Refuse one that cannot be kept."""
         if principal.subagent:
             raise Refusal(
                 "skill_refused", "who works for another agent keeps nothing for it", "answer with the program"
@@ -54,11 +56,14 @@ class Skills:
         if not skill.about.strip() or len(skill.about) > LONGEST_ABOUT or not skill.about.isprintable():
             raise Refusal("skill_refused", f"say in one line of {LONGEST_ABOUT} characters what it does")
         place = self._of(principal)
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = place / f"{skill.name}.json"
-        if not path.exists() and len(list(place.iterdir())) >= MOST:
+        if place.is_dir() and not (place / f"{skill.name}.json").exists() and len(list(place.iterdir())) >= MOST:
             raise Refusal("skill_refused", f"more than {MOST} skills", "replace one of them")
-        write_artifact(path, json.dumps(asdict(skill)).encode())
+
+    def save(self, skill: Skill, principal: Principal) -> None:
+        """Keep one; another of the same name is replaced."""
+        place = self._of(principal)
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_artifact(place / f"{skill.name}.json", json.dumps(asdict(skill)).encode())
 
     def load(self, name: str, principal: Principal) -> Skill:
         """One of an agent's."""
@@ -75,6 +80,9 @@ class Skills:
         return [Skill(**json.loads(file.read_bytes())) for file in files]
 
     def _of(self, principal: Principal) -> Path:
-        """Who works for an agent has that agent's."""
-        first = (principal.agent or "").split("/")[0]
-        return self._directory / hashlib.sha256(first.encode()).hexdigest()[:16]
+        """Each principal has its own; who works for an agent has that agent's."""
+        if principal.subagent:
+            above = (principal.agent or "").rpartition("/")[0]
+            principal = replace(principal, agent=above or None, subagent=False)
+        whose = json.dumps(principal.fields(), sort_keys=True).encode()
+        return self._directory / hashlib.sha256(whose).hexdigest()[:16]

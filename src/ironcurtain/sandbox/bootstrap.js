@@ -123,6 +123,7 @@ function clocked(now) {
     }
   };
   Object.defineProperty(Real.prototype, "constructor", { value: Recorded });
+  Object.defineProperty(Real, "now", { value: now });
   return Recorded;
 }
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 _DEEPEST: Final = 8
 _MOST_PARTS: Final = 2_000  # of the schema of one tool
 _LONGEST: Final = 4_000  # characters of a description
+_LONGEST_LITERAL: Final = 2_000  # characters of all the words that a value may be
+_LONGEST_FUNCTION: Final = 60_000  # characters of one with its types
 _PLAIN: Final = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 
@@ -50,7 +52,9 @@ def _function(name: str, definition: Mapping[str, Any]) -> str:
     result = _Types(told).of(told) if isinstance(told, dict) else "string"
     said = definition.get("description")
     about = _comment(said) if isinstance(said, str) and said.strip() else ""
-    return f"{about}  {_key(name)}(args{optional}: {arguments}): {result};"
+    if len(arguments) + len(result) > _LONGEST_FUNCTION:
+        arguments, result = "any", "any"
+    return f"{about}  {_key(name)}: (args{optional}: {arguments}) => {result};"
 
 
 def _comment(text: str) -> str:
@@ -117,7 +121,7 @@ class _Types:
 
 def _literal(values: list[Any]) -> str:
     plain = [each for each in values if each is None or isinstance(each, (str, int, bool))]
-    if not plain or len(plain) < len(values):
+    if not plain or len(plain) < len(values) or len(str(values)) > _LONGEST_LITERAL:
         return "any"
     return " | ".join(dict.fromkeys(json.dumps(each) for each in plain))
 

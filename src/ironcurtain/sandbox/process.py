@@ -34,6 +34,7 @@ LIBRARIES: Final = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 PROCESSOR_SECONDS: Final = 3_600  # that the kernel lets a host have, whatever else it is allowed
 _WORKER: Final = "sandbox-worker"
 _MOMENT: Final = 1.0
+_UNREAD: Final = 16 << 20  # bytes that a host may leave unread
 _STARTING: Final = 20.0  # seconds for a host to be ready, on a machine that has much to do
 
 
@@ -102,8 +103,11 @@ class Host:
 
     def send(self, line: bytes) -> None:
         """Send a line."""
-        if self._process.stdin is not None and not self._process.stdin.is_closing():
-            self._process.stdin.write(line)
+        if self._process.stdin is None or self._process.stdin.is_closing():
+            return
+        self._process.stdin.write(line)
+        if self._process.stdin.transport.get_write_buffer_size() > LARGEST + _UNREAD:  # it does not listen
+            self._process.kill()
 
     async def hear(self, seconds: float, most: int = LARGEST_CALL) -> dict[str, Any]:
         """Its next message. Raises `HostError` if it ends, takes longer, says too much, or what is not understood."""
@@ -204,7 +208,7 @@ def command_of(directory: Path, limits: dict[str, int]) -> list[str]:
     if program is None:
         raise Refusal("code_unavailable", "the interpreter is not installed", "run: pip install pydantic-monty")
     return [
-        *_wrapped(directory), *PYTHON, "-m", "ironcurtain.sandbox.host", str(worker(directory, program)),
+        *wrapped(needed(directory)), *PYTHON, "-m", "ironcurtain.sandbox.host", str(worker(directory, program)),
         strict_json.canonical({"processor": PROCESSOR_SECONDS, **limits}).decode(), *needed(directory), str(program),
     ]  # fmt: skip
 
@@ -240,12 +244,12 @@ def bubblewrap() -> tuple[str, str]:
     return found, "" if tried.returncode == 0 else tried.stderr.strip() or f"it ends with {tried.returncode}"
 
 
-def _wrapped(directory: Path) -> list[str]:
+def wrapped(readable: Sequence[str]) -> list[str]:
     """Another wall around all of it, where the system has one: no view of other processes, mounts or names."""
     found, problem = bubblewrap()
     if not found or problem:
         return []
-    seen = [each for path in needed(directory) for each in ("--ro-bind-try", path, path)]
+    seen = [each for path in readable for each in ("--ro-bind-try", path, path)]
     return [
         found, "--unshare-all", "--die-with-parent", "--clearenv", "--cap-drop", "ALL", "--proc", "/proc",
         "--dev", "/dev", *seen, "--",

@@ -200,7 +200,9 @@ class Store:
         return found
 
     def tidy(self) -> None:
-        """Forget the oldest of those that have ended."""
+        """Forget the oldest of those that have ended, once there are many."""
+        if len(self.names()) <= MOST_KEPT + MOST_KEPT // 2:
+            return
         ended = [run.id for run in self.all() if run.status not in (Status.RUNNING, Status.WAITING)]
         for name in ended[:-MOST_KEPT]:
             self._path(name).unlink(missing_ok=True)

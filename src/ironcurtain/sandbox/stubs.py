@@ -31,6 +31,8 @@ _DEEPEST: Final = 8
 _MOST_PARTS: Final = 2_000  # of the schema of one tool, each counted as often as it is referred to
 _MOST_TYPES: Final = 60  # of one tool; what is beyond is a plain dictionary
 _LONGEST: Final = 4_000  # characters of a description
+_LONGEST_LITERAL: Final = 2_000  # characters of all the words that a value may be
+_LONGEST_STUB: Final = 60_000  # characters of one function with its types; the largest real one seen has 21,000
 _HEAD: Final = "from typing import Any, Literal, NotRequired, TypedDict\n"
 
 
@@ -145,6 +147,8 @@ def _function(server: str, tool: str, name: str, definition: Mapping[str, Json],
     about = said if isinstance(said, str) else ""
     doc = _docstring(about)
     stub = "\n".join([*types.written.values(), f"def {name}({', '.join(written)}) -> {result}:", *doc, "    ..."])
+    if len(stub) > _LONGEST_STUB:
+        stub = "\n".join([f"def {name}(**arguments: Any) -> Any:", *doc, "    ..."])
     return Function(server, tool, name, parameters, stub, about, isinstance(told, dict), definition)
 
 
@@ -225,7 +229,7 @@ def _is_key(key: str) -> bool:
 
 def _literal(values: list[Any]) -> str:
     plain = [each for each in values if each is None or isinstance(each, (str, int, bool))]
-    if not plain or len(plain) < len(values):
+    if not plain or len(plain) < len(values) or len(str(values)) > _LONGEST_LITERAL:
         return "Any"
     return f"Literal[{', '.join(dict.fromkeys(map(repr, plain)))}]"
 

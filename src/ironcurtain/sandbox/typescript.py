@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.errors import Refusal
 from ironcurtain.sandbox.declarations import PRELUDE
-from ironcurtain.sandbox.process import LIBRARIES, PYTHON, Host
+from ironcurtain.sandbox.process import LIBRARIES, PYTHON, Host, needed, wrapped
 from ironcurtain.wire import strict_json
 
 if TYPE_CHECKING:
@@ -31,11 +31,12 @@ if TYPE_CHECKING:
 LANGUAGE: Final = "typescript"
 _ENGINE_MEMORY: Final = 1 << 30  # bytes that the engine takes before it runs anything
 _FLAGS: Final = ("--no-prompt", "--no-remote", "--no-npm", "--no-config", "--no-lock", "--quiet")
-_NAMES: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(?=\s*[.\[])")
-_PLACE: Final = re.compile(r"(?:file://)?[^\s'\"]*/program\.ts:(\d+):(\d+)")
+_NAMES: Final = re.compile(r"(?<![A-Za-z0-9_$])[A-Za-z_$][A-Za-z0-9_$]{0,200}(?![A-Za-z0-9_$])")
+_PLACE: Final = re.compile(r"program\.ts:([0-9]{1,9}):([0-9]{1,9})")
 _MOST_NAMES: Final = 500
 _CHECKING: Final = 30.0  # seconds for the compiler
-_LONGEST: Final = 8_000  # characters of what it says
+_LONGEST: Final = 8_000  # characters of what it says that its author is told
+_MOST_SAID: Final = 1 << 20  # bytes after which it is not heard any more
 BOOTSTRAP: Final = Path(__file__).with_name("bootstrap.js")
 
 
@@ -61,10 +62,10 @@ def names_in(program: str) -> list[str]:
     return sorted({*_NAMES.findall(program), "tools"})[:_MOST_NAMES]
 
 
-async def start(limits: Mapping[str, int]) -> Host:
-    """A process for one program, behind its walls."""
+async def start(limits: Mapping[str, int], directory: Path) -> Host:
+    """A process for one program, behind its walls. `directory` is the owner's alone."""
     bounds = {"memory": _ENGINE_MEMORY + limits["memory"], "processor": limits["seconds"] + 1}
-    host = await Host.of(_command(bounds, [str(BOOTSTRAP)], arguments_of(limits)))
+    host = await Host.of(_command(bounds, [str(BOOTSTRAP)], arguments_of(limits), directory))
     host.seed = secrets.randbits(53)
     return host
 
@@ -76,15 +77,16 @@ def arguments_of(limits: Mapping[str, int], bootstrap: Path = BOOTSTRAP) -> list
     return ["run", *_FLAGS, flags, str(bootstrap), strict_json.canonical({**limits}).decode()]
 
 
-def _command(bounds: dict[str, int], readable: Iterable[str], arguments: list[str]) -> list[str]:
+def _command(bounds: dict[str, int], readable: Iterable[str], arguments: list[str], directory: Path) -> list[str]:
     program = engine()
     if program is None:
         how = "run: pip install 'ironcurtain[typescript]'"
         raise Refusal("code_unavailable", "TypeScript needs an engine that is not installed", how)
     given = strict_json.canonical({**bounds}).decode()
+    seen = [*needed(directory), str(program), *readable]
     return [
-        *PYTHON, "-m", "ironcurtain.sandbox.engine", str(program), given, *readable, *LIBRARIES, "/dev/urandom", "--",
-        *arguments,
+        *wrapped(seen), *PYTHON, "-m", "ironcurtain.sandbox.engine", str(program), given, *readable, *LIBRARIES,
+        "/dev/urandom", "--", *arguments,
     ]  # fmt: skip
 
 
@@ -97,14 +99,21 @@ async def complaints(program: str, declarations: str, directory: Path) -> str:
         settings.write_text('{"compilerOptions": {"lib": ["esnext"], "strict": true}}', "utf-8")
         flags = [flag for flag in _FLAGS if flag not in ("--no-prompt", "--no-config")]
         bounds = {"memory": 2 * _ENGINE_MEMORY, "processor": int(_CHECKING)}
-        command = _command(bounds, [str(place)], ["check", *flags, "--config", str(settings), str(file)])
+        command = _command(bounds, [str(place)], ["check", *flags, "--config", str(settings), str(file)], directory)
         said, code = await _run(command)
     finally:
         await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
     if code == 0:
         return ""
-    cleaned = _PLACE.sub(lambda found: f"line {int(found[1]) - 1}, column {found[2]}", said)
-    return cleaned.strip()[:_LONGEST] or "the compiler gave up on it"
+    if "file:" in said.replace(
+        file.as_uri(), ""
+    ):  # whether there is such a file, or what is in it, is nobody's business
+        return "there is nothing to import: servers are there by their names"
+    cleaned = said.replace(file.as_uri(), "program.ts")[:_LONGEST]
+    return (
+        _PLACE.sub(lambda found: f"line {int(found[1]) - 1}, column {found[2]}", cleaned).strip()
+        or "the compiler gave up on it"
+    )
 
 
 async def _run(command: list[str]) -> tuple[str, int]:
@@ -113,14 +122,23 @@ async def _run(command: list[str]) -> tuple[str, int]:
         stderr=asyncio.subprocess.STDOUT, start_new_session=True,
     )  # fmt: skip
     try:
-        said, _ = await asyncio.wait_for(process.communicate(), _CHECKING)
+        said = await asyncio.wait_for(_heard(process), _CHECKING)
+        code = await asyncio.wait_for(process.wait(), 1) if len(said) < _MOST_SAID else 1
     except TimeoutError:
         return "the compiler did not come to an end", 1
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
-    return said.decode("utf-8", "replace"), process.returncode or 0
+    return said.decode("utf-8", "replace"), code
+
+
+async def _heard(process: asyncio.subprocess.Process) -> bytes:
+    """What it says, up to more than anybody wants to read."""
+    said = b""
+    while process.stdout is not None and len(said) < _MOST_SAID and (more := await process.stdout.read(1 << 16)):
+        said += more
+    return said
 
 
 def why_ended(code: int | None) -> tuple[str, str] | None:

@@ -40,7 +40,7 @@ def _loads(data: bytes, limits: Limits, decoder: json.JSONDecoder) -> Json:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Refusal("json_encoding", f"not UTF-8 at byte {error.start}", "send plain UTF-8") from None
-    _bound(text, limits)
+    require_within(text, limits)
     try:
         value: Json = decoder.decode(text)
     except json.JSONDecodeError as error:
@@ -61,7 +61,8 @@ def canonical(value: Json) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
-def _bound(text: str, limits: Limits) -> None:
+def require_within(text: str, limits: Limits) -> None:
+    """Refuse what is nested deeper, or holds more, than is read."""
     depth = values = 0
     for token in _TOKEN.finditer(text):
         mark = token.group()

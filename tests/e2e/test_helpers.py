@@ -74,7 +74,7 @@ def test_a_helper_does_a_part_and_everything_is_decided_and_recorded(house: Hous
     assert below["agent"] == {"agent": "agent/1", "subagent": True}
     assert below["task"] != above["task"]
     paying = [account.get("task") for account in below["budget"]["accounts"]]
-    assert paying == [None, below["task"], above["task"]]
+    assert paying == [None, below["task"], None, above["task"]], "both in all, and both for their tasks"
     assert "helper" in said
 
 

@@ -1,7 +1,7 @@
 """Asks the model what to do, does it through the gateway, tells the model what came of it; until it has an answer.
 
     begin    what was said so far, and how the agent works
-    agent/think    the model's next message; or what the person says instead
+    agent/think    the model's next message after all that was noted; or what the person says instead
     agent/answer   the model has nothing more to do; the person's next message, or the end
     agent/note     a message that was added, or a call that was begun: kept, so that another loop can go on from there
 
@@ -67,12 +67,11 @@ class Loop:
                 ]
 
     def _think(self, tools: list[dict[str, Any]]) -> None:
-        asked = {"instructions": self._instructions, "messages": self._messages, "tools": tools}
-        thought = self._pipe.ask("agent/think", asked)
+        thought = self._pipe.ask("agent/think", {"instructions": self._instructions, "tools": tools})
         if "heard" in thought:
             self._add({"role": "user", "text": thought["heard"]})
         else:
-            self._add({"role": "model", **{name: thought[name] for name in ("text", "calls", "raw")}})
+            self._add({"role": "model", "text": thought["text"], "calls": thought["calls"]})
 
     def _unanswered(self) -> list[dict[str, Any]]:
         """The calls of the model's last message that have no result yet."""

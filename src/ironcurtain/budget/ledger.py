@@ -148,11 +148,12 @@ class Ledger:
                 balance.used[what] -= amount
 
     def settle(self, reservation: Reservation, used: Mapping[str, int]) -> dict[str, Json]:
-        """Less was used than was reserved: the rest is free. Answers what that is, for a record."""
-        unused = {what: max(0, amount - used.get(what, 0)) for what, amount in reservation.amounts.items()}
+        """What was not used is free; what was used beyond it counts. Answers the difference, for a record."""
+        whats = reservation.amounts.keys() | used.keys()
+        unused = {what: reservation.amounts.get(what, 0) - used.get(what, 0) for what in sorted(whats)}
         for balance in reservation.balances:
             for what, amount in unused.items():
-                balance.used[what] -= amount
+                balance.used[what] = balance.used.get(what, 0) - amount
         return {"amounts": _listed(unused), "accounts": [each.fields() for each in reservation.accounts]}
 
     def refuse(self, accounts: Iterable[Account], now: float) -> None:
@@ -210,6 +211,7 @@ class Ledger:
 
     def fold(self, records: Iterable[Mapping[str, Any]], now: float) -> None:
         """Count again what the record says was used since the last start. Time begins anew: nothing is gained by it."""
+        taken: dict[str, list[Balance]] = {}
         for record in records:
             match record["kind"]:
                 case "event" if record.get("event") == "start":
@@ -222,8 +224,11 @@ class Ledger:
                     self._count_again(record["budget"], now)
                 case "event" if record.get("event") == "inference" and "budget" in record:
                     self._count_again(record["budget"], now)
+                    taken[record["run"]] = [self._balances[account_from(a)] for a in record["budget"]["accounts"]]
                 case "event" if record.get("event") == "inferred":
-                    self._give_back(record["unused"])
+                    for balance in taken.pop(record["run"], []):  # a budget that began since is another
+                        for what, amount in _amounts(record["unused"]["amounts"]).items():
+                            balance.used[what] = balance.used.get(what, 0) - amount
                 case "refused" if "agent" in record:
                     self.refuse([account_from({"agent": record["agent"]})], now)
 
@@ -234,12 +239,6 @@ class Ledger:
             account = account_from(each)
             self._balances.setdefault(account, Balance(now))
             self._add(account, _amounts(budget["amounts"]))
-
-    def _give_back(self, unused: Mapping[str, Any]) -> None:
-        for each in unused["accounts"]:
-            if (balance := self._balances.get(account_from(each))) is not None:
-                for what, amount in _amounts(unused["amounts"]).items():
-                    balance.used[what] = max(0, balance.used.get(what, 0) - amount)
 
 
 def _limit(limits: Limits, what: str) -> int | None:

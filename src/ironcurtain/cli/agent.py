@@ -135,8 +135,8 @@ class _Run:
             self._sessions.add(f"agent-{self._id}")
             how = f"agent {self._id} · {visible(news['model'])}" + (" · Ctrl-C pauses" if self._person else "")
             self._live.line(how)
-        elif news.get("begun") and news.get("run"):
-            self._sessions.add(f"code-{news['run']}")
+        elif "program" in news:
+            self._sessions.add(f"code-{news['program']}")
             self._changed = True
         elif "paused" in news:
             self._paused(news["paused"], news["reason"])
@@ -150,8 +150,8 @@ class _Run:
     def _hear_of_helper(self, helper: str, news: dict[str, Any]) -> None:
         """What a helper does; its questions are ours."""
         self._sessions.add(f"agent-{helper}")
-        if news.get("begun") and news.get("run"):
-            self._sessions.add(f"code-{news['run']}")
+        if "program" in news:
+            self._sessions.add(f"code-{news['program']}")
             self._changed = True
         elif "paused" in news:
             self._paused(news["paused"], news["reason"], helper)

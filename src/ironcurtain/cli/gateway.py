@@ -47,7 +47,7 @@ def _serve(arguments: argparse.Namespace, principal: list[str]) -> int:
     hosts = _hosts(arguments)
     token_file = home.root / "http" / f"{_file_name(arguments.agent or 'unnamed')}.token"
     token = _token(token_file)
-    hello = relay.hello(principal)
+    hello = relay.hello(principal, holder=f"http-{secrets.token_hex(8)}")
     relay.connect(str(home.root)).close()  # a daemon, before anybody needs it
 
     async def connect() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

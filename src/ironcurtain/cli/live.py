@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _LONGEST_RESULT: Final = 12  # lines of a result that are shown
 _LONGEST_VALUE: Final = 100  # characters of an argument
+_INDENT: Final = 9  # columns before what was decided
 _DECISIONS: Final = {
     "intent": ("allowed", "green"),
     "refused": ("denied", "bold red"),
@@ -32,6 +33,8 @@ class Live:
         self._quiet = quiet
         self._column = 0
         """Where the model's words stand on their line."""
+        self._width = max(40, out.width) - 2
+        """Columns behind the bar: a line that is longer goes on behind a bar of its own."""
         self._began = time.monotonic()
         self._who = ""
         self.decided: Counter[str] = Counter()
@@ -86,11 +89,16 @@ class Live:
         for at, line in enumerate(text.split("\n")):
             if at:
                 self._end_words(always=True)
-            if line:
+            rest = prose(line)
+            while rest:
                 if not self._column:
                     self._out.print("│ ", style="cyan", end="")
-                self._out.print(prose(line), end="")
-                self._column += len(line)
+                fits = _fitting(rest, self._width - self._column)
+                self._out.print(rest[:fits], end="")
+                self._column += _cells(rest[:fits])
+                rest = rest[fits:]
+                if rest:
+                    self._end_words()
 
     def _end_words(self, *, always: bool = False) -> None:
         if self._column:
@@ -125,8 +133,9 @@ class Live:
         self._end_words()
         self._out.print(f"┌ {title}", style=style)
         for line in lines:
-            self._out.print("│ ", style=style, end="")
-            self._out.print(prose(line))
+            for piece in _pieces(prose(line), self._width):
+                self._out.print("│ ", style=style, end="")
+                self._out.print(piece)
 
     # --- What is decided. ---
 
@@ -145,7 +154,35 @@ class Live:
         what = f"{visible(request['server'])} {visible(request['tool'])} {_arguments(request.get('arguments', {}))}"
         why = f": {visible(evaluation['reason'])}" if news["record"] != "intent" else ""
         self._out.print(f"  {word:<9}", style=style, end="")
-        self._out.print(f"{self._who}{what}{why}")
+        first, *more = _pieces(f"{self._who}{what}{why}", self._width - _INDENT)
+        self._out.print(first)
+        for piece in more:
+            self._out.print(" " * (_INDENT + 2) + piece)
+
+
+def _cells(text: str) -> int:
+    """Columns that a text takes, at most: what is not plain may take two."""
+    return sum(1 if char.isascii() else 2 for char in text)
+
+
+def _fitting(text: str, room: int) -> int:
+    """How many characters have room; one at least."""
+    taken = 0
+    for at, char in enumerate(text):
+        taken += _cells(char)
+        if taken > room:
+            return max(1, at)
+    return len(text)
+
+
+def _pieces(text: str, room: int) -> list[str]:
+    """A line in pieces that have room."""
+    found = []
+    while text:
+        fits = _fitting(text, room)
+        found.append(text[:fits])
+        text = text[fits:]
+    return found or [""]
 
 
 def prose(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.artifacts.servers import read_credentials
@@ -12,7 +13,7 @@ from ironcurtain.daemon import code_tools
 from ironcurtain.daemon.household import Household, below, told_of
 from ironcurtain.daemon.minds import Broker, Script
 from ironcurtain.daemon.seat import Seat, Standing
-from ironcurtain.daemon.transcripts import About, Transcripts
+from ironcurtain.daemon.transcripts import About, Transcript, Transcripts
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.gateway.context import AGENTS
 from ironcurtain.wire.call import principal_from
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from ironcurtain.daemon.minds import Mind
     from ironcurtain.daemon.runtime import Runtime
-    from ironcurtain.daemon.transcripts import Transcript
     from ironcurtain.model.call import Json, Principal
 
 MOST: Final = (
@@ -132,7 +132,14 @@ class Agents:
 
     def listed(self) -> list[dict[str, Json]]:
         """All of them, the newest first."""
-        return [self.show(name, whole=False) for name in self._transcripts.names()]
+        found: list[dict[str, Json]] = []
+        for name in self._transcripts.names():
+            try:
+                found.append(self.show(name, whole=False))
+            except Refusal as refusal:
+                spoiled = About(refusal.reason, "", "")
+                found.append({**Transcript(Path(), name, spoiled, "").summary(), "status": "spoiled"})
+        return found
 
     def show(self, name: str, *, whole: bool = True) -> dict[str, Json]:
         """One of them."""

@@ -11,7 +11,7 @@ from ironcurtain import __version__
 from ironcurtain.audit.record import principal_fields
 from ironcurtain.audit.store import AuditHaltedError
 from ironcurtain.daemon.agents import about_from
-from ironcurtain.errors import Refusal, quote
+from ironcurtain.errors import ArtifactError, Refusal, quote
 from ironcurtain.escalation.queue import Answer, Scope
 from ironcurtain.escalation.shown import shown
 from ironcurtain.gateway.context import CallContext
@@ -64,7 +64,7 @@ class Control:
         except Refusal as refusal:
             data: Json = {"code": refusal.code, "help": refusal.help}
             self._send(jsonrpc.failure(request.id, RpcError(jsonrpc.INVALID_PARAMS, refusal.reason, data)))
-        except (AuditHaltedError, ValueError) as error:
+        except (AuditHaltedError, ArtifactError, OSError, ValueError) as error:
             self._send(jsonrpc.failure(request.id, RpcError(jsonrpc.INTERNAL_ERROR, str(error))))
 
     def close(self) -> None:

@@ -68,6 +68,8 @@ class Going:
         """What surrounds the call under way."""
         self._stopped: tuple[Status, str] | None = None
         self._closing = False
+        self._names = typescript.names_in(run.program) if run.language == typescript.LANGUAGE else []
+        """Whatever in it may be a server's name."""
         self._at = 0
         """How many calls the program in the host has been told the answer of."""
         self._told = 0
@@ -244,7 +246,7 @@ class Going:
         self._host.say(
             {"program": run.program, "data": run.data, "seed": run.seed, "state": state,
              "moments": [] if state else [*run.moments],
-             "names": typescript.names_in(run.program) if self._is_typescript else []}
+             "names": self._names}
         )  # fmt: skip
         run.state = ""
         if not state:
@@ -253,10 +255,13 @@ class Going:
         if not isinstance(names, list):
             raise HostError("it said something out of turn")
         interfaces = await self._runs.interfaces(self._principal, self._given)
-        self._host.say({"modules": interfaces.modules([str(name) for name in names])})
+        wanted = self._names if self._is_typescript else [str(name) for name in names]
+        self._host.say({"modules": interfaces.modules(wanted)})
         if state:
             return None
         plan: Json = (await self._host.hear(_GRACE)).get("plan")
+        if self._is_typescript:  # an engine does not know what it may call; we do
+            return {"calls": [], "open": [name for name in interfaces.modules(wanted) if name != "tools"]}
         return plan if plan is not None else {}
 
     @property
@@ -269,7 +274,7 @@ class Going:
     async def _check(self) -> None:
         """Let the compiler look at it. A Python program is checked by its own interpreter."""
         interfaces = await self._runs.interfaces(self._principal, self._given)
-        declared = interfaces.declarations(typescript.names_in(self.run.program))
+        declared = interfaces.declarations(self._names)
         found = await typescript.complaints(self.run.program, declared, self._runs.runtime.home.run)
         if found:
             raise EndedError("types", found)
@@ -335,6 +340,8 @@ class Going:
         if interfaces.serves(step.name):
             return interfaces.answer(step.name, step.args, step.kwargs, typescript=self._is_typescript)
         function = interfaces.find(step.name)
+        if self._is_typescript and step.name.partition(".")[0] not in self._names:
+            function = None  # its plan does not have it
         if function is None:
             return {"raise": ["LookupError", f"there is no tool {step.name[:100]}; tools.search(...) finds some"]}
         try:

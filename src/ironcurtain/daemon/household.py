@@ -12,7 +12,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.daemon.seat import Seat, Standing
-from ironcurtain.errors import Refusal, quote
+from ironcurtain.errors import ArtifactError, Refusal, quote
 from ironcurtain.gateway.upstream.server import Server
 from ironcurtain.mediation.effects import Executed, Status
 from ironcurtain.servers.agents import NAME
@@ -94,7 +94,10 @@ class Household:
             most = f"at most {MOST_HELPERS} at once, and {MOST_IN_ALL} in all"
             raise Refusal("helpers_exhausted", f"no more helpers: {most}", "wait for one, or do it yourself")
         self._started += 1
-        seat = self._agents.helper(self._seat, str(arguments["task"]), self._started, self._given(arguments))
+        try:
+            seat = self._agents.helper(self._seat, str(arguments["task"]), self._started, self._given(arguments))
+        except (ArtifactError, OSError) as error:
+            raise Refusal("helper_failed", f"it could not be started: {error}") from None
         seat.household = Household(self._agents, seat, self)
         name = seat.transcript.id
         self._helpers[name] = seat.household, asyncio.create_task(self._work(seat))
@@ -165,7 +168,7 @@ class Household:
 def below(parent: Seat, number: int, only: frozenset[tuple[str, str]] | None) -> Standing:
     """Where a helper stands."""
     who = dataclasses.replace(parent.principal, agent=f"{parent.principal.agent}/{number}", subagent=True)
-    return Standing(who, parent.payers, only, parent.memory)
+    return Standing(who, parent, only)
 
 
 def told_of(helper: str, tell: Callable[[dict[str, Json]], None]) -> Callable[[dict[str, Json]], None]:

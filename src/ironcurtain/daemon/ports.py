@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         SettleBudget,
         Unwritten,
     )
-    from ironcurtain.model.call import CanonicalCall, Json
+    from ironcurtain.model.call import CanonicalCall, Json, Principal
 
 BRAKE: Final = 1.0  # seconds that each call costs an agent whose calls are refused too often
 
@@ -62,7 +62,7 @@ class CallPorts:
         if oversight is not None and not oversight.gives((call.server, call.tool)):
             reason = f"{call.tool} of {call.server} was not given to this agent"
             return Decision(Outcome.DENY, Stage.ACCESS, "tool_not_given", reason, help="ask whoever started you")
-        if exhausted := runtime.ledger.tripped([Account(call.principal)], time.monotonic()):
+        if exhausted := runtime.ledger.tripped(self._accounts(call.principal), time.monotonic()):
             return _used_up(exhausted)
         prepared = prepare(call, runtime.loaded, time.time(), runtime.catalogue.drifted)
         if isinstance(prepared, Decision) or call.server in runtime.servers:
@@ -70,15 +70,19 @@ class CallPorts:
         reason = f"the server {call.server} is not running here"
         return Decision(Outcome.DENY, Stage.FORWARD, "server_absent", reason, help="run: ironcurtain servers list")
 
+    def _accounts(self, principal: Principal) -> list[Account]:
+        """Everybody who pays: whoever calls, and all that it works for."""
+        oversight = self._this.context.oversight
+        besides = [Account(*payer) for payer in oversight.payers] if oversight else []
+        return list(dict.fromkeys([Account(principal), *besides]))
+
     # --- (8) ---
 
     def reserve(self, effect: ReserveBudget) -> Reserved | Decision:
         """Room in the budget, and whether the agent goes round in circles."""
         prepared, runtime = effect.prepared, self._runtime
         call, ledger, task = prepared.call, runtime.ledger, prepared.facts.task
-        accounts = [Account(call.principal), *([Account(call.principal, task.task)] if task else [])]
-        if (oversight := self._this.context.oversight) is not None:
-            accounts += [Account(*payer) for payer in oversight.payers]
+        accounts = [*self._accounts(call.principal), *([Account(call.principal, task.task)] if task else [])]
         named = {name: limit for account in accounts for name, limit in ledger.limits_of(account).named.items()}
         size = len(strict_json.canonical(call.arguments)) + len(strict_json.canonical(self._this.besides()))
         amounts = amounts_of(call, size, named)
@@ -186,7 +190,7 @@ class CallPorts:
     async def record_refusal(self, effect: RecordRefusal) -> Unwritten | None:
         """Instead of (10) to (12)."""
         call, prepared, runtime = effect.call, effect.prepared, self._runtime
-        account, now = [Account(call.principal)], time.monotonic()
+        account, now = self._accounts(call.principal), time.monotonic()
         if runtime.ledger.tripped(account, now):
             await asyncio.sleep(BRAKE)
         else:

@@ -26,6 +26,8 @@ from ironcurtain.sandbox.typescript import LANGUAGE, engine_version
 from ironcurtain.wire.call import principal_from
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ironcurtain.daemon.planning import Plan
     from ironcurtain.daemon.runtime import Runtime
     from ironcurtain.daemon.skills import Skill
@@ -98,8 +100,10 @@ class Runs:
         kept = run.state or run.language == LANGUAGE
         answered = run.status is Status.RUNNING and kept and run.steps and run.steps[-1].answer is not None
         goes_on = run.status is Status.WAITING or answered
-        if history.ended or history.last > run.calls or not goes_on:
-            why = f"it had {history.ended} already" if history.ended else "the daemon ended while it ran"
+        orphaned = run.principal.get("subagent") is True and len(run.payers) > 1
+        if history.ended or history.last > run.calls or not goes_on or orphaned:
+            why = "the daemon ended while it ran" if not orphaned else "whoever it worked for is gone"
+            why = f"it had {history.ended} already" if history.ended else why
             run.failure = {"kind": "cut-off", "message": f"{why}, after {max(run.calls, history.last)} calls"}
             run.status, run.ended = Status.CUT_OFF, now()
             self.save(emptied(run))
@@ -242,6 +246,19 @@ class Runs:
         await asyncio.wait([going.done])
         return going.run.told()
 
+    async def end_all_of(self, task: str) -> None:
+        """End all programs of a task."""
+        own = [going for going in self._under_way.values() if going.started and _task_of(going.run) == task]
+        for going in own:
+            going.stop()
+        if own:
+            await asyncio.wait([going.done for going in own])
+
+    def of_principal(self, names: Iterable[str], principal: Principal) -> list[str]:
+        """Those of these programs that are this principal's."""
+        own = [going.run for going in self._under_way.values() if going.run.principal == principal_fields(principal)]
+        return [run.id for run in own if run.id in set(names)]
+
     async def interfaces(self, principal: Principal, only: frozenset[tuple[str, str]] | None = None) -> Interfaces:
         """What the tools of a principal, or those of them that were given to it, are called in a program."""
         made = self._interfaces.get((principal, only))
@@ -253,14 +270,22 @@ class Runs:
         return made[1]
 
 
+def _text_or_none(value: Json) -> str | None:
+    return value if isinstance(value, str) else None
+
+
 async def _freely() -> bool:
     return True
+
+
+def _task_of(run: Run) -> Json:
+    return run.payers[0]["task"] if run.payers else None
 
 
 def _alone(run: Run) -> Oversight | None:
     """What is left of an oversight when whoever looked on is gone: who pays, and what was given."""
     if not run.payers and run.only is None:
         return None
-    payers = tuple((principal_from(payer["agent"]), str(payer["task"])) for payer in run.payers)
+    payers = tuple((principal_from(payer["agent"]), _text_or_none(payer["task"])) for payer in run.payers)
     only = None if run.only is None else frozenset((server, tool) for server, tool in run.only)
     return Oversight(lambda _kind, _fields: None, _freely, payers, only, helpers=run.helpers)

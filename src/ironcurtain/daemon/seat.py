@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import json
 import time
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -48,10 +49,8 @@ class Standing:
     """Who an agent is, who pays besides, and which tools it was given, if not all."""
 
     principal: Principal
-    payers: tuple[tuple[Principal, str], ...] = ()
+    parent: Seat | None = None
     only: frozenset[tuple[str, str]] | None = None
-    memory: Transcript | None = None
-    """Where it is kept what was seen, if not with its own transcript: with that of the task it works for."""
 
 
 class Seat:
@@ -60,9 +59,12 @@ class Seat:
     def __init__(self, runtime: Runtime, transcript: Transcript, standing: Standing, mind: Mind, tell: Tell) -> None:
         self.transcript = transcript
         self.principal = standing.principal
-        self.payers = ((standing.principal, transcript.id), *standing.payers)
+        self.parent = standing.parent
         self.only = standing.only
-        self.memory = standing.memory or transcript
+        above = ((self.parent.principal, None), *self.parent.payers) if self.parent else ()
+        self.payers: tuple[tuple[Principal, str | None], ...] = ((standing.principal, transcript.id), *above)
+        self.memory: Transcript = self.parent.memory if self.parent else transcript
+        """Where it is kept what was seen: with the task that all of it is for."""
         self.household: Household
         """Whoever works for it, if it may have helpers."""
         self._runtime = runtime
@@ -77,6 +79,10 @@ class Seat:
         self._ended: tuple[str, str] | None = None
         self._said: asyncio.Queue[str] = asyncio.Queue()
         """What the person says, until the agent hears it."""
+        self._expected: deque[dict[str, Any]] = deque()
+        """What the agent was told by the model and by the person, and has to write down next."""
+        self._thinking = False
+        self._calling = asyncio.Lock()
         self._turns = 0
         self.over = asyncio.Event()
 
@@ -111,7 +117,7 @@ class Seat:
         await asyncio.wait([working, stopped], return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
         self._stopped.set()
-        self._going.set()
+        self._going.set()  # who was held does not go on
         await self._leave()
         working.cancel()
         await asyncio.wait([working])
@@ -119,9 +125,9 @@ class Seat:
         status, reason = self._ended or ("failed", str(error or "its process ended"))
         with contextlib.suppress(OSError):
             self.transcript.add({"status": status, "reason": reason})
-        if len(self.payers) == 1:
+        if self.parent is None:
             self._runtime.sources.forget(self._holder)
-        if status == "done":
+        if status == "done" or self.parent is not None:
             await self._close_account()
         self.tell({"ended": status, "reason": reason})
         self.over.set()
@@ -136,6 +142,8 @@ class Seat:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(self._session.close()), _LAST_WORDS)
             self._runtime.grants.end_session(self._session.name)
+        if self.parent is not None:  # who worked for another leaves nothing that waits
+            await self._runtime.runs.end_all_of(self.transcript.id)
         if self._host is not None:
             await self._host.end()
         await self._mind.close()
@@ -144,7 +152,11 @@ class Seat:
         transcript, directory = self.transcript, self._runtime.home.run
         limits = json.dumps({"memory": _MEMORY, "processor": PROCESSOR_SECONDS})
         command = [*PYTHON, "-m", "ironcurtain.sandbox.inside", "ironcurtain.agent.loop", limits, *needed(directory)]
-        self._runtime.sources.add(self._holder, self.memory.sources)
+        skills = self._runtime.runs.skills.all(self.principal)
+        self._runtime.sources.add(self._holder, [*self.memory.sources, *(s for skill in skills for s in skill.sources)])
+        self._remember()
+        for run in self._runtime.runs.of_principal(transcript.begun.values(), self.principal):
+            self.tell({"program": run})
         host = self._host = await Host.of(command)
         self._session = Session(f"agent-{transcript.id}", self.principal, _Desk(self), self._to_loop)
         interfaces = await self._runtime.runs.interfaces(self.principal, self.only)
@@ -153,11 +165,12 @@ class Seat:
             "begun": dict(transcript.begun),
             "direct": transcript.about.direct,
             "servers": interfaces.sizes(),
-            "skills": [str(skill) for skill in self._runtime.runs.skills.all(self.principal)],
+            "skills": [str(skill) for skill in skills],
         }
         host.say(begin)
         while self._ended is None:
             self._from_loop(await host.line(None, LARGEST))
+            await asyncio.sleep(0)  # others have their turn
 
     def _from_loop(self, line: bytes) -> None:
         """A line of the agent's: for us, or for the gateway."""
@@ -168,6 +181,7 @@ class Seat:
             if method == "agent/note":
                 self._note(params)
             elif method in ("agent/think", "agent/answer"):
+                self._require_quiet()
                 answer = self._thought(params) if method == "agent/think" else self._answered()
                 task = asyncio.create_task(self._answer(message["id"], answer))
                 self._tasks.add(task)
@@ -177,14 +191,27 @@ class Seat:
         except (Refusal, OSError, KeyError, TypeError, ValueError, AttributeError) as error:
             self.stop("failed", f"what the agent says is not understood: {error}")
 
+    def _require_quiet(self) -> None:
+        if self._thinking:
+            raise Refusal("agent_malformed", "one thought after the other")
+        self._thinking = True
+
     def _note(self, params: Any) -> None:  # noqa: ANN401 - as an agent said it
-        line = {name: params[name] for name in ("message", "begun", "run") if name in params}
-        if isinstance(line.get("message"), dict):
-            line = {"message": _checked(line["message"])}
-        elif not isinstance(line.get("begun"), str) or not isinstance(line.get("run"), str):
-            raise Refusal("agent_malformed", "a note that is none")
+        """Write down what the agent adds: what it was told, as it was told it; what a tool said, as it says."""
+        match params:
+            case {"message": {"role": "tool", "id": str(), "name": str(), "text": str(), "failed": bool()}, **other}:
+                if other or params["message"].keys() != _TOLD:
+                    raise Refusal("agent_malformed", "a message that is none")
+                line = {"message": params["message"]}
+            case {"message": dict(message), **other} if not other and self._expected and message == self._expected[0]:
+                line = {"message": self._expected.popleft()}
+            case {"begun": str(begun), "run": str(run), **other} if not other:
+                line = {"begun": begun[:200], "run": run[:20]}
+            case _:
+                raise Refusal("agent_malformed", "a note that is none")
         self.transcript.add(line)
-        self.tell(line)
+        if "message" in line:
+            self.tell(line)
 
     async def _answer(self, id_: Json, answer: Any) -> None:  # noqa: ANN401 - something to wait for
         try:
@@ -194,6 +221,8 @@ class Seat:
         except Exception as error:  # noqa: BLE001 - a fault of ours, or a disk that is full: it ends here
             self.stop("failed", str(error) or type(error).__name__)
             return
+        finally:
+            self._thinking = False
         self._to_loop(json.dumps({"jsonrpc": "2.0", "id": id_, "result": result}).encode() + b"\n")
 
     def _to_loop(self, line: bytes) -> None:
@@ -202,14 +231,17 @@ class Seat:
 
     # --- The model's turn, and the person's. ---
 
-    async def _thought(self, params: dict[str, Json]) -> dict[str, Json]:
+    async def _thought(self, params: dict[str, Any]) -> dict[str, Json]:
         """The next message of the model. Trouble on the way pauses the agent; the person says whether to try again."""
-        asked = {name: params[name] for name in ("instructions", "messages", "tools")}
+        asked: dict[str, Json] = {
+            "instructions": str(params["instructions"]),
+            "messages": [self._restored(at, message) for at, message in enumerate(self.transcript.messages)],
+            "tools": params["tools"],
+        }
         while True:
-            await self._going.wait()
+            await self._wait()
             if not self._said.empty():
-                self._turns = 0
-                return {"heard": self._said.get_nowait()}
+                return self._heard("heard", self._said.get_nowait())
             if self._turns >= self._runtime.settings.run.turns:
                 self._turns = 0
                 self.pause("turns", f"it has thought {self._runtime.settings.run.turns} times about this")
@@ -220,14 +252,27 @@ class Seat:
                 self.pause(refusal.code, f"{refusal.reason}; {refusal.help}" if refusal.help else refusal.reason)
                 continue
             self._turns += 1
-            return {"text": thought.text, "calls": [*thought.calls], "raw": thought.raw}
+            message = {"role": "model", "text": thought.text, "calls": [*thought.calls]}
+            self._expected.append(message)
+            if thought.raw is not None:
+                self.transcript.add({"raw": thought.raw})
+            return {"text": thought.text, "calls": [*thought.calls]}
+
+    def _restored(self, at: int, message: dict[str, Any]) -> dict[str, Json]:
+        """A message as its provider knows it."""
+        raw = self.transcript.raws.get(at)
+        return {**message, "raw": raw} if raw is not None else message
+
+    def _heard(self, name: str, text: str) -> dict[str, Json]:
+        self._turns = 0
+        self._expected.append({"role": "user", "text": text})
+        return {name: text}
 
     async def _answered(self) -> dict[str, Json]:
         """The agent has an answer. In a chat the person may go on."""
         if self.transcript.about.chat or not self._said.empty():
             self.tell({"answered": True})
-            self._turns = 0
-            return {"text": await self._said.get()}
+            return self._heard("text", await self._said.get())
         self.stop("done")
         return {"over": True}
 
@@ -235,7 +280,7 @@ class Seat:
         """Reserve what it may cost, write that down, ask, and give back what was not used."""
         runtime, ledger = self._runtime, self._runtime.ledger
         worst = await self._mind.worst(asked)
-        accounts = [Account(self.principal), *(Account(*payer) for payer in self.payers)]
+        accounts = list(dict.fromkeys([Account(self.principal), *(Account(*payer) for payer in self.payers)]))
         reserved = ledger.reserve(accounts, {TOKENS: worst["tokens"], COST: worst["cost"]}, time.monotonic())
         if isinstance(reserved, Exhausted):
             raise Refusal("budget_exhausted", str(reserved), "")
@@ -284,23 +329,35 @@ class Seat:
         return Oversight(self._recorded, self._may, self.payers, self.only, helpers=self.transcript.about.helpers)
 
     def _recorded(self, kind: str, fields: dict[str, Json]) -> None:
-        """What is seen is kept with the task: whoever goes on with it has seen it."""
-        request: Any = fields.get("request")
-        if kind == "intent" and (source := f"{request['server']}/{request['tool']}") not in self.memory.sources:
-            try:
-                self.memory.add({"source": source})
-            except OSError as error:
-                self.stop("failed", f"the transcript cannot be written: {error.strerror or error}")
+        if kind == "event" and fields.get("event") == "code" and fields.get("what") == "begun":
+            self.tell({"program": fields["run"]})
         self.tell({"record": kind, **fields})
 
     @property
     def _holder(self) -> str:
         """Who has seen what: the task with all its helpers."""
-        return f"agent-{self.payers[-1][1]}"
+        return f"agent-{self.memory.id}"
+
+    def _remember(self) -> None:
+        """Whoever goes on with this task has seen what was seen: on disk, before anything follows from it."""
+        for source in sorted(self._runtime.sources.of(self._holder) - self.memory.sources):
+            self.memory.add({"source": source})
+
+    async def _wait(self) -> None:
+        """Until nobody holds it: neither whoever looks on, nor whoever holds those above it."""
+        await self._going.wait()
+        if self.parent is not None:
+            await self.parent._wait()  # noqa: SLF001 - our own kind
 
     async def _may(self) -> bool:
-        await self._going.wait()
-        return not self._stopped.is_set()
+        """Whether a call may be made. Who was held when it was stopped may not; a program that outlives it may."""
+        held = self._is_held()
+        await self._wait()
+        return not (held and self._stopped.is_set())
+
+    def _is_held(self) -> bool:
+        above = self.parent is not None and self.parent._is_held()  # noqa: SLF001 - our own kind
+        return above or not self._going.is_set()
 
     async def offered(self) -> list[dict[str, Json]]:
         """The tools that the model is told of."""
@@ -320,9 +377,13 @@ class Seat:
 
     async def mediate(self, key: tuple[str, str], arguments: Arguments, context: CallContext) -> Answer:
         """Carry a call through the twelve steps."""
-        context.oversight, context.holder = self.oversight(), self._holder
+        context.oversight, context.holder, context.ask_client = self.oversight(), self._holder, None
         name = self._session.name if self._session is not None else ""
-        return await self._runtime.mediate(name, key, arguments, self.principal, context)
+        async with self._calling:  # one after the other: nobody takes all sandboxes, or fills the queue
+            try:
+                return await self._runtime.mediate(name, key, arguments, self.principal, context)
+            finally:
+                self._remember()
 
     @property
     def runtime(self) -> Runtime:
@@ -354,14 +415,4 @@ class _Desk:
         return self._seat.runtime.listen(changed)
 
 
-def _checked(message: dict[str, Any]) -> dict[str, Any]:
-    """A message as an agent may write it down."""
-    match message:
-        case {"role": "user", "text": str()}:
-            return message
-        case {"role": "model", "text": str(), "calls": list(calls)}:
-            if all(isinstance(call, dict) and {"id", "name", "arguments"} <= call.keys() for call in calls):
-                return message
-        case {"role": "tool", "id": str(), "name": str(), "text": str(), "failed": bool()}:
-            return message
-    raise Refusal("agent_malformed", "a message that is none")
+_TOLD: Final = {"role", "id", "name", "text", "failed"}

@@ -39,6 +39,7 @@ _LAST_WORDS: Final = 3.0  # seconds for answers after a client has closed its en
 MOST_PEERS: Final = 320  # connections
 MOST_SESSIONS: Final = 256  # of them agents'; the rest is the owner's
 MOST_OF_ONE: Final = 128  # sessions of one principal
+_LONGEST_HOLDER: Final = 64  # characters
 _INTRODUCTION: Final = 5.0  # seconds to say who it is
 
 
@@ -115,7 +116,10 @@ class Peer(asyncio.Protocol):
         mine = [session for session in sessions if session.principal == principal]
         if len(sessions) >= MOST_SESSIONS or len(mine) >= MOST_OF_ONE:
             raise Refusal("sessions_exhausted", "too many sessions")
-        return Session(self._daemon.next_session(), principal, self._daemon.runtime, self.send)
+        session = Session(self._daemon.next_session(), principal, self._daemon.runtime, self.send)
+        holder = hello.get("holder")
+        session.holder = holder[:_LONGEST_HOLDER] if isinstance(holder, str) else session.name
+        return session
 
     def eof_received(self) -> bool:
         """Called by the loop: the peer will send nothing more, and may still be waiting for answers."""
@@ -178,7 +182,7 @@ class Daemon:
     def part(self, session: Session) -> None:
         """A client is gone; what it left under way is finished and recorded, and what was granted to it is over."""
         self.runtime.grants.end_session(session.name)
-        self.runtime.sources.forget(session.name)
+        self.runtime.sources.forget(session.name)  # what a door has seen is not forgotten with one of its sessions
         self._later(session.close())
 
     def _later(self, work: Awaitable[None]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.artifacts.files import write_artifact
@@ -80,9 +80,7 @@ class Skills:
         return [Skill(**json.loads(file.read_bytes())) for file in files]
 
     def _of(self, principal: Principal) -> Path:
-        """Each principal has its own; who works for an agent has that agent's."""
-        if principal.subagent:
-            above = (principal.agent or "").rpartition("/")[0]
-            principal = replace(principal, agent=above or None, subagent=False)
-        whose = json.dumps(principal.fields(), sort_keys=True).encode()
+        """Each agent of each member has its own, whichever model drives it; who works for an agent has that one's."""
+        name = (principal.agent or "").rpartition("/")[0] if principal.subagent else principal.agent
+        whose = json.dumps([name, principal.group, principal.member]).encode()
         return self._directory / hashlib.sha256(whose).hexdigest()[:16]

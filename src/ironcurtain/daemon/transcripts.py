@@ -55,6 +55,9 @@ class Transcript:
     about: About
     created: str
     messages: list[dict[str, Any]] = field(default_factory=list)
+    raws: dict[int, Any] = field(default_factory=dict)
+    """By place, messages of the model as its provider's library wrote them down: nobody else sees them."""
+    size: int = 0
     begun: dict[str, str] = field(default_factory=dict)
     """Calls that were begun, and the program each became, if it became one."""
     sources: set[str] = field(default_factory=set)
@@ -65,14 +68,18 @@ class Transcript:
     reason: str = ""
 
     def add(self, line: dict[str, Any]) -> None:
-        """Take a line in, and have it on disk. Raises `OSError` if that cannot be done."""
+        """Take a line in, and have it on disk. Raises `OSError` if that cannot be done, `Refusal` if it is too much."""
+        if self.size > LARGEST // 2:
+            raise Refusal("agent_too_long", "more was said than is kept", "begin a new task")
         self.take(line)
-        _append(self.path, {"at": _now(), **line})
+        self.size += _append(self.path, {"at": _now(), **line})
 
     def take(self, line: dict[str, Any]) -> None:
         """Take a line in that is on disk already."""
         if "message" in line:
             self.messages.append(line["message"])
+        elif "raw" in line:
+            self.raws[len(self.messages)] = line["raw"]  # it is written before its message
         elif "begun" in line:
             self.begun[line["begun"]] = line["run"]
         elif "source" in line:
@@ -120,7 +127,7 @@ class Transcripts:
         whole, cut, _ = _read(path).rpartition(b"\n")
         try:
             head, *lines = (json.loads(line) for line in whole.splitlines())
-            found = Transcript(path, name, About(**head["about"]), head["at"])
+            found = Transcript(path, name, About(**head["about"]), head["at"], size=len(whole))
             for line in lines:
                 found.take(line)
         except (KeyError, TypeError, ValueError, AttributeError):
@@ -146,13 +153,14 @@ def _read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _append(path: Path, line: dict[str, Any], *, fresh: bool = False) -> None:
+def _append(path: Path, line: dict[str, Any], *, fresh: bool = False) -> int:
     new = os.O_CREAT | os.O_EXCL if fresh else 0
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | new, 0o600)
     with os.fdopen(descriptor, "wb") as file:
-        file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        size = file.write(json.dumps(line).encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
+    return size
 
 
 def _now() -> str:

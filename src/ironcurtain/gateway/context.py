@@ -28,8 +28,8 @@ class Oversight:
     """Of each record, and what it says."""
     go_on: Callable[[], Awaitable[bool]]
     """Waits until the next call may be made, and says whether it may."""
-    payers: tuple[tuple[Principal, str], ...]
-    """Whose budgets pay besides, each for a task: its own first."""
+    payers: tuple[tuple[Principal, str | None], ...]
+    """Whose budgets pay besides, for a task or in all: its own task first."""
     only: frozenset[tuple[str, str]] | None = None
     """The tools that were given to it, if not all."""
     helpers: bool = False
@@ -38,7 +38,7 @@ class Oversight:
     @property
     def task(self) -> str:
         """What the agent does all this for."""
-        return self.payers[0][1]
+        return self.payers[0][1] or ""
 
     def gives(self, key: tuple[str, str]) -> bool:
         """Whether a tool was given."""

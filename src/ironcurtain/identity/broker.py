@@ -66,7 +66,11 @@ class Broker:
 
     def _model(self) -> Model:
         """Made anew for each message: its connections belong to one event loop."""
-        return self._infer(self._name)
+        model = self._infer(self._name)
+        client: Any = getattr(model, "client", None)
+        if hasattr(client, "max_retries"):
+            client.max_retries = 0  # what was paid for once is not asked for twice; the person may try again
+        return model
 
     def worst(self, asked: dict[str, Any]) -> dict[str, int]:
         """No token is shorter than a byte."""
@@ -86,12 +90,16 @@ class Broker:
             for tool in asked["tools"]
         ]
         settings = ModelSettings(max_tokens=self._most, timeout=_PATIENCE)
+        began = False
         try:
             async with direct.model_request_stream(
                 self._model(), list(_history(asked)), model_settings=settings,
                 model_request_parameters=ModelRequestParameters(function_tools=tools),
             ) as stream:  # fmt: skip
                 async for event in stream:
+                    if not began:
+                        began = True
+                        _say({"delta": ""})  # from here on it is paid for
                     if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart) and event.part.content:
                         _say({"delta": event.part.content})
                     elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
@@ -121,8 +129,16 @@ class Broker:
 
 
 def _history(asked: dict[str, Any]) -> Iterator[said.ModelMessage]:
-    """What was said, as the library has it."""
-    from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ToolReturnPart, UserPromptPart  # noqa: PLC0415
+    """What was said, as the library has it. `raw` is what this broker wrote down, and comes from the daemon alone."""
+    from pydantic_ai.messages import (  # noqa: PLC0415 - slow
+        ModelMessagesTypeAdapter,
+        ModelRequest,
+        ModelResponse,
+        TextPart,
+        ToolCallPart,
+        ToolReturnPart,
+        UserPromptPart,
+    )
 
     parts: list[said.ModelRequestPart] = []
     for message in asked["messages"]:
@@ -134,7 +150,12 @@ def _history(asked: dict[str, Any]) -> Iterator[said.ModelMessage]:
             case _:
                 yield ModelRequest(parts, instructions=asked["instructions"])
                 parts = []
-                yield from ModelMessagesTypeAdapter.validate_python([message["raw"]])
+                if message.get("raw"):
+                    yield from ModelMessagesTypeAdapter.validate_python([message["raw"]])
+                else:
+                    calls = [ToolCallPart(call["name"], call["arguments"], call["id"]) for call in message["calls"]]
+                    text = [TextPart(message["text"])] if message["text"] else []
+                    yield ModelResponse([*text, *calls])
     yield ModelRequest(parts, instructions=asked["instructions"])
 
 

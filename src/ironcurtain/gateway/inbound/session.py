@@ -56,6 +56,8 @@ class Session:
     def __init__(self, name: str, principal: Principal, host: Host, send: Callable[[bytes], None]) -> None:
         self.name = name
         self.principal = principal
+        self.holder = name
+        """Who has seen what came before: this session, or all that come through one door."""
         self._host = host
         self._send = send
         self._era: Era | None = None
@@ -267,6 +269,7 @@ class Session:
             raise Refusal("tool_unknown", f"there is no tool {quote(name)}", "ask for tools/list")
         call = Call(key, arguments, CallContext(protocol.own_meta(meta), self._teller(meta)))
         can = meta.get(protocol.CAPABILITIES_KEY) if self._era is Era.ENVELOPE else self._capabilities
+        call.context.holder = self.holder
         call.context.ask_client = self._asking.of(call, self._spoken, can)
         return call
 

@@ -1392,8 +1392,8 @@ def forms_of_path(world: World, server: str, text: str) -> list[str]:
 
 
 def folded(text: str) -> tuple[str, ...]:
-    """Components without regard to case, width, accents and invisible characters."""
-    return tuple(fold(part) for part in text.split("/") if part)
+    """Components without regard to case, width, accents and invisible characters; one of only these is none."""
+    return tuple(fold(part) for part in text.split("/") if fold(part))
 
 
 @functools.cache
@@ -1414,7 +1414,7 @@ def compared(path: str) -> tuple[Part, ...]:
     return tuple(
         tuple(tuple(option if option is ANY else fold(option) for option in piece) for piece in choices(part))
         for part in path.split("/")
-        if part
+        if fold(part)
     )
 
 

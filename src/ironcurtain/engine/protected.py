@@ -168,8 +168,8 @@ class Protected:
 
     def standing(self, path: str) -> Standing:
         """Look a place up."""
-        folded = self._fold(path)
-        parts = folded.split("/")
+        parts = ["", *(part for part in self._fold(path).split("/") if part)]  # a name of hidden characters is none
+        folded = "/".join(parts) or "/"
         plain = Standing(
             magic=_MAGIC.match(path) is not None,
             covered=self._projects.meet(parts) or self._is_inside(path, self._inside.intersection(_ways_to(folded))),
@@ -189,7 +189,7 @@ class Protected:
 
     def _with_choices(self, path: str, plain: Standing) -> Standing:
         """The same where a program may take a group in brackets for any one character."""
-        parts = [Bracketed(part, self._fold) for part in path.split("/") if part]
+        parts = [Bracketed(part, self._fold) for part in path.split("/") if self._fold(part)]
         covering = [p for p in self._inside if _may_be(parts[: p.count("/")], p.split("/")[1:])]
         magic = any(_may_be(parts[:2], list(names)) for names in _MAGIC_NAMES)
         process = _may_be(parts[:1], ["proc"]) and len(parts) > 1 and parts[1].may_be_number()

@@ -57,11 +57,11 @@ types: $(VENV)/.test ## mypy, strict
 	$(BIN)/mypy
 
 unit: $(VENV)/.foreign ## All tests
-	$(BIN)/python -m pytest -n 3 --dist worksteal -q
+	$(BIN)/python -m pytest -n 4 --dist worksteal -q
 
 fuzz: $(VENV)/.test ## The engine against the reference, the fuzz targets, every fault and every escape, at length
 	@rm -f .comparisons
-	HYPOTHESIS_PROFILE=long COMPARISONS=.comparisons $(BIN)/python -m pytest -n 2 -q tests/spec tests/properties tests/analysis tests/fuzz tests/faults tests/sandbox tests/e2e/test_code.py
+	HYPOTHESIS_PROFILE=long COMPARISONS=.comparisons $(BIN)/python -m pytest -n 2 -q tests/spec tests/properties tests/analysis tests/fuzz tests/faults tests/sandbox tests/e2e/test_code.py tests/e2e/test_agent.py tests/e2e/test_bad_servers.py
 	@awk '{n += $$1} END {print n " comparisons of the engine with the reference"}' .comparisons
 
 mutation: $(VENV)/.test ## Break every condition of engine and resolve, one at a time

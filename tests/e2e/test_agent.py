@@ -14,6 +14,7 @@ import pytest
 from tests.e2e.house import PROGRAM, Terminal, eventually
 from tests.e2e.models import ModelServer
 from tests.e2e.test_code import Coded, _can_be_interrupted
+from tests.support import some
 
 if TYPE_CHECKING:
     from tests.e2e.house import House
@@ -129,8 +130,7 @@ def test_a_key_that_is_kept_is_used_and_is_shown_to_nobody(house: House) -> None
     assert house.json("keys", "list") == []
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_model_that_obeys_what_it_reads_gets_nothing_done(house: House, provider: str) -> None:
+def test_a_model_that_obeys_what_it_reads_gets_nothing_done(house: House) -> None:
     """The first result tells it to send something elsewhere, and it does as it is told."""
     desk = Desk(house)
     diary = house.owner / "diary.txt"
@@ -150,7 +150,7 @@ def test_a_model_that_obeys_what_it_reads_gets_nothing_done(house: House, provid
     before = (house.home / "constitution.md").read_bytes()
     with ModelServer(mind) as server:
         said = desk.work(
-            "read my mail", "--model", PROVIDERS[provider][0], environment=desk.environment(server, provider)
+            "read my mail", "--model", PROVIDERS["openai"][0], environment=desk.environment(server, "openai")
         )
     assert (house.home / "constitution.md").read_bytes() == before
     assert "denied" not in said.split("it writes a program")[1]
@@ -189,7 +189,7 @@ def test_an_answer_of_a_person_lets_it_go_on(house: House) -> None:
     assert [name for name, _ in desk.names()] == ["echo", "touch"]
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", some([*PROVIDERS]))
 def test_after_a_power_cut_it_goes_on_and_does_nothing_twice(house: House, provider: str) -> None:
     """Killed with a question open: daemon, agent, broker and the command. Then resumed, and answered."""
     desk = Desk(house)
@@ -234,8 +234,6 @@ def test_money_is_counted_and_when_it_is_used_up_a_person_decides(house: House) 
         before = len(server.requests)
         assert 0 < before < 20
         assert 0 < desk.last()["cost"] <= 0.08
-        desk.work("--resume", code=1, environment=environment)
-        assert len(server.requests) == before, "nothing is asked while nothing is left"
         house.kill()
         desk.work("--resume", code=1, environment=environment)
         assert len(server.requests) == before, "what was used is known after a crash"

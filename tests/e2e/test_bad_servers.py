@@ -15,6 +15,7 @@ from ironcurtain.artifacts.annotations import pin_of
 from ironcurtain.artifacts.policy import Surroundings
 from ironcurtain.artifacts.verify import verify_directory
 from tests.e2e.house import Agent, House, code_of, eventually, text_of
+from tests.support import some
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,7 +75,7 @@ def good(agent: Agent) -> bool:
     return "isError" not in agent.call("filesystem__list_directory", path=".")
 
 
-@pytest.mark.parametrize("modes", [["banner"], ["twice"], ["asks"], ["modern"], ["progress"], ["slow"]])
+@pytest.mark.parametrize("modes", some([["banner"], ["twice"], ["asks"], ["modern"], ["progress"], ["slow"]]))
 @pytest.mark.parametrize("era", ["handshake", "envelope"])
 def test_a_server_that_is_only_strange_works(house: House, modes: list[str], era: str) -> None:
     bad = Bad(house, *modes)
@@ -417,7 +418,7 @@ for line in sys.stdin:
     assert good(house.agent())
 
 
-@pytest.mark.parametrize("modes", [["leaks"], ["leaks", "fails"], ["leaks", "progress"], ["leaks", "modern"]])
+@pytest.mark.parametrize("modes", some([["leaks"], ["leaks", "fails"], ["leaks", "progress"], ["leaks", "modern"]]))
 def test_a_credential_never_reaches_the_agent(house: House, modes: list[str]) -> None:
     secret = "v3ry9Private7Value1x5Q"
     (house.home / "credentials.json").write_text(json.dumps({"bad": {"env": {"KEY": f"Bearer {secret}"}}}))

@@ -274,7 +274,8 @@ def test_who_goes_away_while_it_waits_leaves_it_waiting(house: House) -> None:
             "record_outcome:before",
             "record_outcome:after",
             "settle:after",
-        ]
+        ],
+        4,
     ),
 )
 def test_a_kill_at_any_step_of_the_approved_call_repeats_no_effect(house: House, point: str) -> None:
@@ -307,7 +308,8 @@ def test_a_kill_at_any_step_of_the_approved_call_repeats_no_effect(house: House,
             "record_outcome2:before",
             "record_outcome2:after",
             "settle2:after",
-        ]
+        ],
+        4,
     ),
 )
 def test_a_kill_after_the_approved_call_repeats_neither_it_nor_what_came_after(house: House, point: str) -> None:

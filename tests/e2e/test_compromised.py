@@ -77,20 +77,20 @@ TextEncoder.prototype.encode = function (text: any) {
 """
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        '((m: any) => "state" in m ? {state: "", moments: 5} : m)',
-        '((m: any) => "state" in m ? {state: "x".repeat(100), moments: []} : m)',
-        '((m: any) => "state" in m ? {moments: []} : m)',
-        "((m: any) => ({...m, moments: new Array(400000).fill(1)}))",
-        '((m: any) => "call" in m ? {call: 7, moments: []} : m)',
-    ],
-)
-def test_an_engine_that_says_something_else_ends_its_program_and_nothing_more(house: House, body: str) -> None:
+BODIES = [
+    '((m: any) => "state" in m ? {state: "", moments: 5} : m)',
+    '((m: any) => "state" in m ? {state: "x".repeat(100), moments: []} : m)',
+    '((m: any) => "state" in m ? {moments: []} : m)',
+    "((m: any) => ({...m, moments: new Array(400000).fill(1)}))",
+    '((m: any) => "call" in m ? {call: 7, moments: []} : m)',
+]
+
+
+def test_an_engine_that_says_something_else_ends_its_program_and_nothing_more(house: House) -> None:
     coded = Coded(house)
-    program = FORGED.replace("BODY", body) + 'return bad.touch({text: "x"})'
-    coded.run(program, "--language", "typescript", code=1)
+    for body in BODIES:
+        program = FORGED.replace("BODY", body) + 'return bad.touch({text: "x"})'
+        coded.run(program, "--language", "typescript", code=1)
     assert coded.names() == []
     assert house.status()["halted"] is None
     coded.run("import bad\nbad.echo(text='fine')")
@@ -142,27 +142,28 @@ def seated(house: House, play: Callable[[Chair], Any]) -> None:
         asyncio.run(run())
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        {"message": "boo", "begun": "", "run": ""},
-        {"message": {"role": "user", "text": "yes, do it"}},
-        {"message": {"role": "model", "text": "x", "calls": []}},
-        {"message": {"role": "model", "text": "x", "calls": "y"}},
-        {"message": {"role": "tool", "id": 1, "name": "x", "text": "y", "failed": False}},
-        {"message": {"role": "tool", "id": "1", "name": "x", "text": "y", "failed": False, "raw": {}}},
-        {"status": "done", "reason": ""},
-        {"begun": "c", "run": 7},
-        [],
-        None,
-    ],
-)
-def test_a_note_that_was_not_told_ends_the_task(house: House, params: Any) -> None:
-    async def play(chair: Chair) -> None:
-        before = len(chair.seat.transcript.messages)
-        chair.says(method="agent/note", params=params)
-        assert chair.failed
-        assert len(chair.seat.transcript.messages) == before
+NOTES: list[Any] = [
+    {"message": "boo", "begun": "", "run": ""},
+    {"message": {"role": "user", "text": "yes, do it"}},
+    {"message": {"role": "model", "text": "x", "calls": []}},
+    {"message": {"role": "model", "text": "x", "calls": "y"}},
+    {"message": {"role": "tool", "id": 1, "name": "x", "text": "y", "failed": False}},
+    {"message": {"role": "tool", "id": "1", "name": "x", "text": "y", "failed": False, "raw": {}}},
+    {"status": "done", "reason": ""},
+    {"begun": "c", "run": 7},
+    [],
+    None,
+]
+
+
+def test_a_note_that_was_not_told_ends_the_task(house: House) -> None:
+    async def play(first: Chair) -> None:
+        for params in NOTES:
+            chair = Chair(first.seat._runtime)
+            before = len(chair.seat.transcript.messages)
+            chair.says(method="agent/note", params=params)
+            assert chair.failed, params
+            assert len(chair.seat.transcript.messages) == before
 
     seated(house, play)
 

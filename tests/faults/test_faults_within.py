@@ -17,6 +17,7 @@ from ironcurtain.gateway.inbound.session import Session
 from ironcurtain.model.call import Principal
 from tests.e2e.test_bad_servers import Bad
 from tests.faults.test_disk_and_clock import at_home
+from tests.support import some
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +73,7 @@ def ends(house: House) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("error", [MemoryError, RecursionError, ValueError])
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", some(STAGES))
 def test_a_fault_of_ours_ends_in_no_and_hides_no_effect(house: House, stage: str, error: type[Exception]) -> None:
     bad = Bad(house)
     with at_home(house):
@@ -94,7 +95,7 @@ def test_a_fault_of_ours_ends_in_no_and_hides_no_effect(house: House, stage: str
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, asyncio.CancelledError])
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", some(STAGES))
 def test_being_stopped_is_a_clean_stop(house: House, stage: str, error: type[BaseException]) -> None:
     bad = Bad(house)
     with at_home(house), pytest.raises(error):

@@ -87,7 +87,7 @@ def toml(value: Any) -> str:
     return json.dumps(value)
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", some([*reversed(PROVIDERS)]))
 def test_a_model_does_a_task_by_a_program_and_its_key_stays_with_the_broker(house: House, provider: str) -> None:
     desk = Desk(house)
     with ModelServer(programs(WORK)) as server:

@@ -73,7 +73,7 @@ def ends(house: House) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("error", [MemoryError, RecursionError, ValueError])
-@pytest.mark.parametrize("stage", some(STAGES))
+@pytest.mark.parametrize("stage", some(STAGES, 4))
 def test_a_fault_of_ours_ends_in_no_and_hides_no_effect(house: House, stage: str, error: type[Exception]) -> None:
     bad = Bad(house)
     with at_home(house):
@@ -95,7 +95,7 @@ def test_a_fault_of_ours_ends_in_no_and_hides_no_effect(house: House, stage: str
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, asyncio.CancelledError])
-@pytest.mark.parametrize("stage", some(STAGES))
+@pytest.mark.parametrize("stage", some(STAGES, 4))
 def test_being_stopped_is_a_clean_stop(house: House, stage: str, error: type[BaseException]) -> None:
     bad = Bad(house)
     with at_home(house), pytest.raises(error):

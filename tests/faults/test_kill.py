@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent.parent
 
 
-@pytest.mark.parametrize("point", some(POINTS))
+@pytest.mark.parametrize("point", some(POINTS, 4))
 def test_a_kill_leaves_no_effect_without_a_record_and_gives_no_budget_back(house: House, point: str) -> None:
     house.configure("[budget.session]\ncalls = 1\n")
     bad = Bad(house)

@@ -62,6 +62,8 @@ class _Run:
         self._interrupted = False
         self._changed = True
         """Something may wait for a person."""
+        self._pausing = False
+        """The person wants a pause, and is asked nothing else before it."""
         self._told_of: set[str] = set()
         """Questions that somebody else has to answer, said once."""
 
@@ -113,7 +115,7 @@ class _Run:
         """Show everything until it is over."""
         while True:
             try:
-                patience = _MOMENT if self._changed else None
+                patience = _MOMENT if self._changed and not self._pausing else None
                 heard = [news] if news.heard() else select.select([news, self._ours], [], [], patience)[0]
                 if news in heard:
                     message = news.read()
@@ -123,7 +125,7 @@ class _Run:
                 elif self._ours in heard or self._ours.heard():
                     self._ours.read()
                     self._changed = True
-                elif self._changed:  # what led to a question has been shown
+                elif self._changed and not self._pausing:  # what led to a question has been shown
                     self._changed = False
                     self._look_at_questions()
             except KeyboardInterrupt:
@@ -186,10 +188,12 @@ class _Run:
             self._interrupted = True
             self._tell("stop")
             return
+        self._pausing = True
         self._tell("pause")
 
     def _paused(self, code: str, reason: str, helper: str = "") -> None:
         """The agent, or a helper of it, waits for the person; where there is none, it ends."""
+        self._pausing = False
         who = f"helper {helper} " if helper else ""
         what = "paused" if self._person else "stopped"
         self._live.line(f"{who}{what}{': ' + visible(reason) if reason else ''}", "bold yellow")

@@ -203,10 +203,15 @@ class Terminal:
         environment = {**house.environment, **(environment or {}), "TERM": "xterm", "COLUMNS": "120"}
         self.process = subprocess.Popen(
             [*PROGRAM, *arguments], stdin=other, stdout=other, stderr=other, env=environment, start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0) and None,  # noqa: PLW1509 - there is one thread
+            preexec_fn=self._sit_down,  # noqa: PLW1509 - there is one thread
         )  # fmt: skip
         os.close(other)
         self.seen = ""
+
+    @staticmethod
+    def _sit_down() -> None:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # as whatever runs in the background leaves it to its children
 
     def until(self, text: str, seconds: float = 20.0) -> None:
         deadline = time.monotonic() + seconds

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, Final
 
@@ -521,6 +522,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the answer is the exit code."""
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - for the rest of the process
+    if sys.stdin is not None and sys.stdin.isatty():  # who sits there can interrupt, however we were started
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         code = _run(argv)
         sys.stdout.flush()

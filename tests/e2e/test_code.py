@@ -59,12 +59,12 @@ class Coded(Bad):
         done = self.house.run("code", "run", "-", "--json", *arguments, stdin=program, code=code)
         return json.loads(done)
 
-    def start(self, program: str) -> subprocess.Popen[bytes]:
+    def start(self, program: str, *options: str) -> subprocess.Popen[bytes]:
         """Start one, and do not wait for it."""
         self.house.run("daemon", "start")
         file = self.house.owner / "program.py"
         file.write_text(program)
-        command = [*PROGRAM, "code", "run", str(file)]
+        command = [*PROGRAM, "code", "run", str(file), *options]
         return subprocess.Popen(
             command, env=self.house.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             preexec_fn=_can_be_interrupted,  # noqa: PLW1509 - there is one thread

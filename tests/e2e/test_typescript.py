@@ -70,6 +70,44 @@ def test_a_program_that_waits_outlives_the_daemon_and_does_nothing_twice(house: 
     assert "about to ask true true" in text_of(result)
 
 
+TWICE = """
+for (const text of ["one", "two"]) bad.touch({text});
+bad.echo({text: "between"});
+bad.touch({text: "one"});
+return "end";
+"""
+
+
+def test_a_plan_is_shown_asked_for_at_once_and_outlives_the_daemon(house: House) -> None:
+    coded = Coded(house)
+    file = house.owner / "p.ts"
+    file.write_text(TWICE)
+    assert house.run("code", "plan", str(file)).splitlines() == [
+        'line 2: bad.touch(text="one"): escalate',
+        'line 2: bad.touch(text="two"): escalate',
+        'line 3: bad.echo(text="between"): allow',
+        'line 4: bad.touch(text="one"): escalate',
+    ]
+    waiting = coded.start(TWICE, "--language", "typescript")
+    coded.until("waiting")
+    assert coded.names() == []
+    house.kill()
+    waiting.communicate(timeout=20)
+    house.run("daemon", "start")
+    house.run("approvals", "approve", coded.until("waiting")["question"])
+    assert coded.until("done")["result"] == "end"
+    assert [arguments["text"] for _, arguments in coded.names()] == ["one", "two", "between", "one"]
+
+
+def test_a_call_that_can_never_be_allowed_ends_it_before_the_first_effect(house: House) -> None:
+    coded = Coded(house)
+    program = "bad.echo({text: 'x'});\nfilesystem.read_text_file({path: '~/.ironcurtain/config.toml'})"
+    told = coded.run(program, "--language", "typescript", code=1)
+    assert told["failure"]["kind"] == "plan"
+    assert "line 2" in told["failure"]["message"]
+    assert coded.names() == []
+
+
 def test_names_of_tools_and_their_types_are_told(house: House) -> None:
     told = Coded(house).run(
         "return [tools.servers(), tools.interfaces('bad'), help('bad.echo')]", "--language", "typescript"

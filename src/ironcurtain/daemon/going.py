@@ -12,13 +12,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.audit.store import AuditHaltedError, UnrecordableError
+from ironcurtain.daemon.languages import language_of
 from ironcurtain.daemon.plan_asking import MOST_ASKED, EndedError, PlanAsking
 from ironcurtain.daemon.planning import read_plan
+from ironcurtain.daemon.values import as_value
 from ironcurtain.errors import Refusal
 from ironcurtain.gateway.context import CallContext
-from ironcurtain.gateway.inbound.refusal import told_no
-from ironcurtain.sandbox import typescript
-from ironcurtain.sandbox.process import LARGEST, HostError, interpreter_version
+from ironcurtain.sandbox.process import LARGEST, HostError, SlowHostError
 from ironcurtain.sandbox.store import Run, Status, Step
 from ironcurtain.wire import strict_json
 from ironcurtain.wire.limits import MESSAGE
@@ -28,12 +28,10 @@ if TYPE_CHECKING:
 
     from ironcurtain.daemon.runs import Runs
     from ironcurtain.gateway.context import Oversight
-    from ironcurtain.mediation.effects import Answer
     from ironcurtain.model.call import Json, Principal
     from ironcurtain.sandbox.process import Host
 
 MOST_TOLD: Final = 8 << 20  # bytes of what a program was told that are kept, so that another interpreter can repeat it
-MOST_STATE: Final = 16 << 20  # bytes of a program that waits
 MOST_RESULT: Final = 1 << 20
 MOST_MOMENTS: Final = 10_000  # that are kept of the clock
 _GRACE: Final = 10.0  # seconds beyond what a program may compute, for its host to say so itself
@@ -68,8 +66,7 @@ class Going:
         """What surrounds the call under way."""
         self._stopped: tuple[Status, str] | None = None
         self._closing = False
-        self._names = typescript.names_in(run.program) if run.language == typescript.LANGUAGE else []
-        """Whatever in it may be a server's name."""
+        self._language = language_of(run, runs.runtime.home.run, runs.checking)
         self._at = 0
         """How many calls the program in the host has been told the answer of."""
         self._told = 0
@@ -191,8 +188,10 @@ class Going:
     async def _heard(self, host: Host, seconds: float) -> dict[str, Any]:
         try:
             return await host.hear(seconds)
+        except SlowHostError:
+            raise EndedError("time", "it computed longer than it may") from None
         except HostError:
-            if self._is_typescript and (why := typescript.why_ended(host.code)):
+            if why := self._language.why_ended(host.code):
                 raise EndedError(*why) from None
             raise
 
@@ -232,52 +231,29 @@ class Going:
     async def _open(self) -> Json:
         """Give the program to a new host: as it stands, or from the beginning if another interpreter wrote it."""
         run = self.run
-        if self._is_typescript and not run.steps:
-            async with self._runs.checking:
-                await self._check()
-        state = run.state if run.interpreter == interpreter_version() else ""
+        interfaces = await self._runs.interfaces(self._principal, self._given)
+        read = await self._language.read(interfaces) if not run.steps else None
+        state = self._language.state()
         if run.steps and not state and not run.repeatable:
             raise EndedError("repeat", "it was told too much to be repeated by another interpreter")
         self._at = max(0, len(run.steps) - 1) if state else 0
-        if not state:
-            run.printed, run.cut = "", False
-        self._host = await self._runs.hosts.take(self._start_engine if self._is_typescript else None)
+        self._host = await self._runs.hosts.take(self._language.starter())
         run.seed = run.seed or self._host.seed
         self._host.say(
             {"program": run.program, "data": run.data, "seed": run.seed, "state": state,
-             "moments": [] if state else [*run.moments],
-             "names": self._names}
+             "moments": [] if state else [*run.moments]}
         )  # fmt: skip
         run.state = ""
         if not state:
-            run.moments = []
-        names = (await self._host.hear(_GRACE)).get("wants")
-        if not isinstance(names, list):
+            run.printed, run.cut, run.moments = "", False, []
+        wanted = (await self._host.hear(_GRACE)).get("wants")
+        if not isinstance(wanted, list):
             raise HostError("it said something out of turn")
-        interfaces = await self._runs.interfaces(self._principal, self._given)
-        wanted = self._names if self._is_typescript else [str(name) for name in names]
-        self._host.say({"modules": interfaces.modules(wanted)})
+        self._host.say({"modules": interfaces.modules(self._language.names([str(name) for name in wanted]))})
         if state:
             return None
-        plan: Json = (await self._host.hear(_GRACE)).get("plan")
-        if self._is_typescript:  # an engine does not know what it may call; we do
-            return {"calls": [], "open": [name for name in interfaces.modules(wanted) if name != "tools"]}
-        return plan if plan is not None else {}
-
-    @property
-    def _is_typescript(self) -> bool:
-        return self.run.language == typescript.LANGUAGE
-
-    async def _start_engine(self) -> Host:
-        return await typescript.start(self.run.limits, self._runs.runtime.home.run)
-
-    async def _check(self) -> None:
-        """Let the compiler look at it. A Python program is checked by its own interpreter."""
-        interfaces = await self._runs.interfaces(self._principal, self._given)
-        declared = interfaces.declarations(self._names)
-        found = await typescript.complaints(self.run.program, declared, self._runs.runtime.home.run)
-        if found:
-            raise EndedError("types", found)
+        said: Json = (await self._host.hear(_GRACE)).get("plan")
+        return read or said or {}
 
     async def _end_host(self) -> None:
         host, self._host = self._host, None
@@ -338,16 +314,14 @@ class Going:
     async def _answer(self, step: Step) -> dict[str, Json]:
         interfaces = await self._runs.interfaces(self._principal, self._given)
         if interfaces.serves(step.name):
-            return interfaces.answer(step.name, step.args, step.kwargs, typescript=self._is_typescript)
+            return interfaces.answer(step.name, step.args, step.kwargs, typescript=self._language.is_typescript)
         function = interfaces.find(step.name)
-        if self._is_typescript and step.name.partition(".")[0] not in self._names:
-            function = None  # its plan does not have it
-        if function is None:
-            return {"raise": ["LookupError", f"there is no tool {step.name[:100]}; tools.search(...) finds some"]}
         try:
-            arguments = dict(step.kwargs) if self._is_typescript else function.arguments(step.args, step.kwargs)
+            arguments = self._language.arguments(function, step) if function is not None else None
         except Refusal as refusal:
             return {"raise": ["TypeError", refusal.reason]}
+        if function is None or arguments is None:
+            return {"raise": ["LookupError", f"there is no tool {step.name[:100]}; tools.search(...) finds some"]}
         try:  # as large and as deep as any client's, and no more
             strict_json.loads(strict_json.canonical(arguments), MESSAGE)
         except Refusal as refusal:
@@ -386,17 +360,14 @@ class Going:
                 self._note(kept)
                 run.state = str(kept.get("state", ""))
                 await self._end_host()
-                if self._is_typescript and (not run.repeatable or run.state):
-                    raise HostError("the program was told too much to be repeated")  # noqa: TRY301 - like the others
-                if not self._is_typescript and not 0 < len(run.state) <= MOST_STATE:
-                    run.state = ""
-                    raise HostError("the program holds more than can be put away")  # noqa: TRY301 - like the others
+                if why := self._language.why_not_kept():
+                    raise HostError(why)  # noqa: TRY301 - like the others
             run.question, run.question_of, run.status = question, about, Status.WAITING
             self._runs.save(run)
         except (HostError, OSError) as error:
             run.status = Status.RUNNING
             await self._end_host()
-            if self._is_typescript:  # another engine would have all its time again
+            if self._language.is_typescript:  # another engine would have all its time again
                 self._stopped = self._stopped or (Status.FAILED, f"nobody is asked: {error}")
             help_ = "let the program hold less when it asks"
             raise Refusal("code_unkept", f"nobody is asked: {error}", help_) from None
@@ -423,34 +394,6 @@ def _step_from(call: Any) -> Step:  # noqa: ANN401 - as a host said it
 def _spelled(step: Step) -> bytes:
     """A call in one spelling: for Python itself, one and true would be the same."""
     return strict_json.canonical([step.name, step.args, dict(step.kwargs)])
-
-
-def as_value(answer: Answer, server: str, *, structured: bool) -> dict[str, Json]:
-    """What a call gives in a program."""
-    executed = answer.executed
-    if executed is None or (executed.result is None and executed.error is None):
-        kind = "PermissionError" if executed is None else "RuntimeError"
-        content: Any = told_no(answer)["content"]
-        return {"raise": [kind, str(content[0]["text"])]}
-    if executed.error is not None:
-        return {"raise": ["RuntimeError", f"{server}: {executed.error['message']}"]}
-    result = executed.result or {}
-    if result.get("isError"):
-        return {"raise": ["RuntimeError", _text_of(result)]}
-    if structured and isinstance(result.get("structuredContent"), dict):
-        return {"value": result["structuredContent"]}
-    return {"value": _text_of(result)}
-
-
-def _text_of(result: dict[str, Json]) -> str:
-    """The text of a result; what is no text, as JSON."""
-    content = result.get("content")
-    parts = content if isinstance(content, list) else []
-    return "\n".join(
-        str(part["text"]) if isinstance(part, dict) and part.get("type") == "text" and "text" in part
-        else strict_json.canonical(part).decode()
-        for part in parts
-    )  # fmt: skip
 
 
 def holder_of(run: Run) -> str:

@@ -15,14 +15,14 @@ from ironcurtain.audit.record import principal_fields
 from ironcurtain.audit.store import AuditHaltedError, UnrecordableError
 from ironcurtain.daemon.going import Going, emptied, holder_of, now
 from ironcurtain.daemon.histories import History, histories
+from ironcurtain.daemon.languages import LANGUAGES, MOST_CHECKED, PYTHON, TYPESCRIPT, version_of
 from ironcurtain.daemon.planning import read_plan
 from ironcurtain.daemon.skills import Skills
-from ironcurtain.errors import Refusal, quote
+from ironcurtain.errors import Refusal
 from ironcurtain.gateway.context import Oversight
 from ironcurtain.sandbox.interfaces import Interfaces
-from ironcurtain.sandbox.process import HostError, Hosts, interpreter_version
+from ironcurtain.sandbox.process import HostError, Hosts
 from ironcurtain.sandbox.store import Run, Status, Store
-from ironcurtain.sandbox.typescript import LANGUAGE, engine_version
 from ironcurtain.wire.call import principal_from
 
 if TYPE_CHECKING:
@@ -35,12 +35,9 @@ if TYPE_CHECKING:
     from ironcurtain.gateway.context import CallContext
     from ironcurtain.model.call import Json, Principal
 
-PYTHON: Final = "python"
-LANGUAGES: Final = (PYTHON, LANGUAGE)
 MOST_RUNNING: Final = 32  # programs that are not waiting; no more than eight of them at once have a process
 MOST_OF_ONE: Final = 8  # of one agent
 MOST_WAITING: Final = 200
-MOST_CHECKED: Final = 2  # programs in the hands of a compiler at once
 LONGEST_PROGRAM: Final = 200_000  # characters
 _TIDY_EVERY: Final = 50
 _BEGUN: Final = 1e-7  # progress; whatever comes later is more
@@ -97,7 +94,7 @@ class Runs:
                 self.runtime.notes["programs"] = f"{run.id} could not be written down: {error.strerror or error}"
 
     def _take_up(self, run: Run, history: History) -> None:
-        kept = run.state or run.language == LANGUAGE
+        kept = run.state or run.language == TYPESCRIPT
         answered = run.status is Status.RUNNING and kept and run.steps and run.steps[-1].answer is not None
         goes_on = run.status is Status.WAITING or answered
         orphaned = run.principal.get("subagent") is True and len(run.payers) > 1
@@ -162,12 +159,9 @@ class Runs:
         return run.told()
 
     def _new(self, name: str, program: str, data: Json, principal: Principal, language: str = PYTHON) -> Run:
-        if language not in LANGUAGES:
-            raise Refusal("code_language", f"there is no language {quote(language)}", "python or typescript")
-        version = interpreter_version() if language == PYTHON else engine_version()
         return Run(
             id=name, principal=dict(principal_fields(principal)), program=program, data=data, seed=0, created=now(),
-            limits=self.runtime.settings.code.fields(), interpreter=version, language=language,
+            limits=self.runtime.settings.code.fields(), interpreter=version_of(language), language=language,
         )  # fmt: skip
 
     def _make_room(self, run: Run) -> None:

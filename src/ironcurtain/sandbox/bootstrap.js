@@ -156,9 +156,9 @@ function address(program) {
 
 say({ ready: true });
 const order = hear();
-say({ wants: order.names });
+say({ wants: [] });
 const { modules } = hear();
-say({ plan: { calls: [], open: order.names.filter((name) => name in modules && name !== "tools") } });
+say({ plan: {} }); // both are known to the daemon, from the text
 if (hear().go) {
   const program = address(order.program);
   furnish(order, modules);

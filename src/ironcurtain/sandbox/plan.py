@@ -8,8 +8,12 @@ tell, the plan says so; it never leaves out.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
+
+from ironcurtain.sandbox.flows import Flows
+from ironcurtain.sandbox.names import Names, named
 
 MOST_SITES: Final = 200
 _MOST_UNROLLED: Final = 50
@@ -48,9 +52,14 @@ def plan_of(program: str, modules: set[str]) -> dict[str, Any]:
         tree = ast.parse(program)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {"calls": [], "open": []}
+    return plan_of_tree(tree, modules)
+
+
+def plan_of_tree(tree: ast.Module, modules: set[str]) -> dict[str, Any]:
+    """The same for what has been read already."""
     try:
-        names = _Names(tree, modules)
-        reader = _Reader(names, _Flows(tree, names))
+        names = Names(tree, modules)
+        reader = _Reader(tree, names, Flows(tree, names))
         reader.block(tree.body, "once", {})
     except RecursionError:
         return {"calls": [], "open": sorted(modules)}
@@ -59,133 +68,35 @@ def plan_of(program: str, modules: set[str]) -> dict[str, Any]:
     return {"calls": [site.told() for site in sites[:MOST_SITES]], "open": sorted(names.loose | over)}
 
 
-class _Names:
-    """Which names stand for modules and for tools, anywhere in the program."""
-
-    def __init__(self, tree: ast.Module, modules: set[str]) -> None:
-        self._bound: dict[str, str] = {}
-        self.loose: set[str] = set()
-        """Modules and tools that are used otherwise than by calling them: who knows with what."""
-        again: set[str] = set()
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    if alias.name.split(".")[0] in modules:
-                        self._bind(alias.asname or alias.name.split(".")[0], alias.name, again)
-            elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in modules:
-                for alias in node.names:
-                    self._bind(alias.asname or alias.name, f"{node.module}.{alias.name}", again)
-            elif isinstance(node, (ast.Name, ast.arg)) and not isinstance(getattr(node, "ctx", None), ast.Load):
-                again.add(node.id if isinstance(node, ast.Name) else node.arg)
-        for name in again & self._bound.keys():  # the name stands for something else as well
-            self.loose.add(self._bound[name])
-        called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-        inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-        for node in ast.walk(tree):
-            if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in called and id(node) not in inner:
-                meant = self.meant(node)
-                if meant is not None and isinstance(node.ctx, ast.Load) and not self._is_help(tree, node):
-                    self.loose.add(meant)
-
-    def _bind(self, name: str, meant: str, again: set[str]) -> None:
-        if self._bound.setdefault(name, meant) != meant:
-            again.add(name)
-            self.loose.add(meant)
-
-    def meant(self, node: ast.expr) -> str | None:
-        """The module or tool that an expression names."""
-        if isinstance(node, ast.Name):
-            return self._bound.get(node.id)
-        if isinstance(node, ast.Attribute):
-            inner = self.meant(node.value)
-            return f"{inner}.{node.attr}" if inner is not None else None
-        return None
-
-    @staticmethod
-    def _is_help(tree: ast.Module, node: ast.expr) -> bool:
-        """`help(filesystem.read_file)` looks at a tool and does not call it."""
-        calls = (each for each in ast.walk(tree) if isinstance(each, ast.Call) and node in each.args)
-        return any(isinstance(each.func, ast.Name) and each.func.id == "help" for each in calls)
-
-
-class _Flows:
-    """Which tools' results may be in which variables: all assignments together, in whatever order they run."""
-
-    def __init__(self, tree: ast.Module, names: _Names) -> None:
-        self._names = names
-        self._in: dict[str, set[str]] = {}
-        grown = True
-        while grown:
-            before = sum(map(len, self._in.values()))
-            for node in ast.walk(tree):
-                self._note(node)
-            grown = sum(map(len, self._in.values())) > before
-
-    def _note(self, node: ast.AST) -> None:
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    self._into(target, self.of(value))
-            case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.AugAssign(target=target, value=value):
-                self._into(target, self.of(value))
-            case ast.NamedExpr(target=target, value=value):
-                self._into(target, self.of(value))
-            case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
-                self._into(target, self.of(value))
-            case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
-                self._into(target, self.of(value))
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                inside = {tool for each in node.body for tool in self._within(each)}
-                self._in.setdefault(name, set()).update(inside)
-            case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in self._in:
-                self._in[name] |= {tool for each in (*args, *(k.value for k in keywords)) for tool in self.of(each)}
-            case ast.Call(func=ast.Attribute(value=owner), args=args, keywords=keywords):
-                given = {tool for each in (*args, *(k.value for k in keywords)) for tool in self.of(each)}
-                self._into(owner, given)  # `found.append(...)`
-            case ast.ExceptHandler(name=str() as name):
-                self._in.setdefault(name, set()).update(self._all())  # an error may say what a tool said
-
-    def _all(self) -> set[str]:
-        return {tool for tools in self._in.values() for tool in tools}
-
-    def _within(self, node: ast.AST) -> set[str]:
-        return {tool for each in ast.walk(node) if isinstance(each, ast.expr) for tool in self.of(each)}
-
-    def _into(self, target: ast.expr, tools: set[str]) -> None:
-        for node in ast.walk(target):
-            if isinstance(node, ast.Name):
-                self._in.setdefault(node.id, set()).update(tools)
-
-    def of(self, expression: ast.expr) -> set[str]:
-        """The tools whose results may be in a value."""
-        found: set[str] = set()
-        for node in ast.walk(expression):
-            if isinstance(node, ast.Name):
-                found |= self._in.get(node.id, set())
-            elif isinstance(node, ast.Call) and (tool := self._names.meant(node.func)) is not None:
-                found.add(tool)
-        return found
-
-
 class _Reader:
     """Goes through the program once and writes down where tools are called."""
 
-    def __init__(self, names: _Names, flows: _Flows) -> None:
+    def __init__(self, tree: ast.Module, names: Names, flows: Flows) -> None:
         self._names = names
         self._flows = flows
         self._caught = 0
+        self._unsteady = {
+            name for node in ast.walk(tree) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names
+        }
+        """Variables that a function may change."""
+        self._changing = _changing(tree, names)
+        """Variables whose lists and dictionaries may change."""
+        self._inlined = _called_once(tree)
         self.sites: list[_Site] = []
 
     def block(self, body: list[ast.stmt], often: str, known: dict[str, Any]) -> None:
         """Some statements, with what is known of variables before them; it is updated."""
         for statement in body:
             self._statement(statement, often, known)
+            if often == "once" and _leaves(statement):
+                often = "maybe"
 
     def _statement(self, node: ast.stmt, often: str, known: dict[str, Any]) -> None:
         match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                self.block(node.body, "many", {})  # how often it is called, nobody looks
-                known.pop(node.name, None)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                if name not in self._inlined:
+                    self._inner(node, "many", {})  # how often it is called, nobody looks
+                known.pop(name, None)
             case ast.For(target=ast.Name(id=name), iter=iterated):
                 self._expression(iterated, often, known)
                 self._loop(node, name, often, known)
@@ -201,20 +112,25 @@ class _Reader:
                 self._try(node, often, known)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self._expression(value, often, known)
-                known[name] = _constant(value, known)
+                known[name] = self._steady(name, _constant(value, known))
             case _:
                 self._inner(node, often, known)
                 _forget(node, known)
 
+    def _steady(self, name: str, value: Any) -> Any:  # noqa: ANN401 - a value of the program
+        """What a variable is from then on, as far as the text tells."""
+        changing = isinstance(value, (list, dict)) and name in self._changing
+        return _UNKNOWN if changing or name in self._unsteady else value
+
     def _loop(self, node: ast.For, name: str, often: str, known: dict[str, Any]) -> None:
         values = _constant(node.iter, known)
         _forget(node, known)
-        few = isinstance(values, list) and len(values) <= _MOST_UNROLLED and not _leaves(node) and often != "many"
-        if not few:
+        few = isinstance(values, list) and len(values) <= _MOST_UNROLLED and often != "many"
+        if not few or any(map(_leaves, node.body)):
             self.block(node.body, "many", dict(known))
         else:
             for value in values:
-                self.block(node.body, often, {**known, name: value})
+                self.block(node.body, often, {**known, name: self._steady(name, value)})
         self.block(node.orelse, "maybe", dict(known))
 
     def _try(self, node: ast.Try | ast.TryStar, often: str, known: dict[str, Any]) -> None:
@@ -248,6 +164,8 @@ class _Reader:
         self._inner(node, often, known)
         if isinstance(node, ast.Call) and (name := self._names.meant(node.func)) is not None:
             self._site(node, name, often, known)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self._inlined:
+            self.block(self._inlined[node.func.id].body, often, dict(known))
 
     def _site(self, node: ast.Call, name: str, often: str, known: dict[str, Any]) -> None:
         site = _Site(name, node.lineno, often=often, caught=self._caught > 0)
@@ -270,8 +188,54 @@ def _minds(kind: ast.expr | None) -> bool:
     return any(isinstance(each, ast.Name) and each.id in _CATCHES for each in kinds)
 
 
-def _leaves(node: ast.For) -> bool:
-    return any(isinstance(each, (ast.Break, ast.Continue, ast.Return)) for each in ast.walk(node))
+def _leaves(node: ast.AST, *, loops: bool = True) -> bool:
+    """Whether what stands behind it may not happen because of it."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+        return False
+    if isinstance(node, (ast.Return, ast.Break, ast.Continue)):
+        return loops or isinstance(node, ast.Return)
+    outside = loops and not isinstance(node, (ast.For, ast.AsyncFor, ast.While))
+    return any(_leaves(child, loops=outside) for child in ast.iter_child_nodes(node))
+
+
+def _changing(tree: ast.Module, names: Names) -> set[str]:
+    """Variables that something else than a loop or a tool is given: what is in them may change there."""
+    harmless: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.For, ast.comprehension)):
+            harmless.add(id(node.iter))
+        elif isinstance(node, ast.Call) and names.meant(node.func) is not None:
+            harmless |= {id(each) for each in (*node.args, *(word.value for word in node.keywords))}
+    return {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in harmless
+    }
+
+
+def _called_once(tree: ast.Module) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Functions without parameters that are called in one place, such as `main`: they happen there."""
+    loaded: Counter[str] = Counter()
+    given: Counter[str] = Counter()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            (loaded if isinstance(node.ctx, ast.Load) else given)[node.id] += 1
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            given[node.name] += 1
+    called = {
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args and not node.keywords
+    }
+    return {
+        node.name: node
+        for node in tree.body
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and not named(node.args)
+        and not node.decorator_list
+        and given[node.name] == loaded[node.name] == 1
+        and node.name in called
+    }
 
 
 def _forget(node: ast.AST, known: dict[str, Any]) -> None:

@@ -42,13 +42,22 @@ class HostError(Exception):
     """A host that ended, or said something it should not."""
 
 
-def interpreter() -> Path | None:
-    """The interpreter's program, where its package puts it."""
+class SlowHostError(HostError):
+    """A host that did not answer in time."""
+
+
+def program_called(name: str) -> Path | None:
+    """A program that a package of ours brings, where that puts it."""
     for directory in (sysconfig.get_path("scripts"), Path(sys.executable).parent):
-        found = Path(directory) / "monty"
+        found = Path(directory) / name
         if found.is_file():
             return found
     return None
+
+
+def interpreter() -> Path | None:
+    """The interpreter of Python programs."""
+    return program_called("monty")
 
 
 def interpreter_version() -> str:
@@ -127,7 +136,7 @@ class Host:
         try:
             line = await asyncio.wait_for(self._process.stdout.readline(), seconds)
         except TimeoutError:
-            raise HostError("it did not answer in time") from None
+            raise SlowHostError("it did not answer in time") from None
         except ValueError as error:
             raise HostError(f"what it says is not understood: {error}") from None
         if len(line) > most:

@@ -13,8 +13,6 @@ import re
 import secrets
 import shutil
 import signal
-import sys
-import sysconfig
 import tempfile
 from importlib import metadata
 from pathlib import Path
@@ -22,18 +20,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.errors import Refusal
 from ironcurtain.sandbox.declarations import PRELUDE
-from ironcurtain.sandbox.process import LIBRARIES, PYTHON, Host, needed, wrapped
+from ironcurtain.sandbox.process import LIBRARIES, PYTHON, Host, HostError, needed, program_called, wrapped
 from ironcurtain.wire import strict_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-LANGUAGE: Final = "typescript"
+    from ironcurtain.model.call import Json
+
 _ENGINE_MEMORY: Final = 1 << 30  # bytes that the engine takes before it runs anything
 _FLAGS: Final = ("--no-prompt", "--no-remote", "--no-npm", "--no-config", "--no-lock", "--quiet")
 _NAMES: Final = re.compile(r"(?<![A-Za-z0-9_$])[A-Za-z_$][A-Za-z0-9_$]{0,200}(?![A-Za-z0-9_$])")
 _PLACE: Final = re.compile(r"program\.ts:([0-9]{1,9}):([0-9]{1,9})")
 _MOST_NAMES: Final = 5_000
+_READING: Final = 10.0  # seconds for whoever reads what a program may do
+_READING_MEMORY: Final = 512 << 20
 _CHECKING: Final = 30.0  # seconds for the compiler
 _LONGEST: Final = 8_000  # characters of what it says that its author is told
 _MOST_SAID: Final = 1 << 20  # bytes after which it is not heard any more
@@ -41,12 +42,8 @@ BOOTSTRAP: Final = Path(__file__).with_name("bootstrap.js")
 
 
 def engine() -> Path | None:
-    """The engine's program, where its package puts it."""
-    for directory in (sysconfig.get_path("scripts"), Path(sys.executable).parent):
-        found = Path(directory) / "deno"
-        if found.is_file():
-            return found
-    return None
+    """The engine's program."""
+    return program_called("deno")
 
 
 def engine_version() -> str:
@@ -88,6 +85,22 @@ def _command(bounds: dict[str, int], readable: Iterable[str], arguments: list[st
         *wrapped(seen), *PYTHON, "-m", "ironcurtain.sandbox.engine", str(program), given, *readable, *LIBRARIES,
         "/dev/urandom", "--", *arguments,
     ]  # fmt: skip
+
+
+async def plan_of(program: str, modules: Sequence[str], directory: Path) -> dict[str, Json]:
+    """What a program that names these modules may do, by its text. What cannot be read may do anything with them."""
+    bounds = strict_json.canonical({"memory": _READING_MEMORY, "processor": int(_READING)}).decode()
+    seen = needed(directory)
+    host = await Host.of(
+        [*wrapped(seen), *PYTHON, "-m", "ironcurtain.sandbox.inside", "ironcurtain.sandbox.reading", bounds, *seen]
+    )
+    try:
+        host.say({"program": program, "modules": [*modules]})
+        return await host.hear(_READING)
+    except HostError:
+        return {"calls": [], "open": [*modules]}
+    finally:
+        await host.end()
 
 
 async def complaints(program: str, declarations: str, directory: Path) -> str:

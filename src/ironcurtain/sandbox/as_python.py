@@ -1,0 +1,506 @@
+"""A TypeScript program as Python's syntax tree, so that one analysis reads both languages.
+
+Nothing of the tree is ever run: only which names are called, with what and how often has to come out the same. What has
+no counterpart becomes something whose value is not known and that may happen any number of times. INVARIANT: whatever
+is called in the program, and whatever flows, is there in the tree.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from typing import TYPE_CHECKING, Final
+
+import tree_sitter_typescript
+from tree_sitter import Language, Parser
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tree_sitter import Node
+
+_FUNCTIONS: Final = frozenset(
+    {"arrow_function", "function_expression", "function_declaration", "generator_function", "method_definition",
+     "generator_function_declaration"}
+)  # fmt: skip
+_CLASSES: Final = frozenset({"class", "class_declaration", "abstract_class_declaration"})
+_WRAPPERS: Final = frozenset(
+    {"parenthesized_expression", "as_expression", "satisfies_expression", "non_null_expression", "await_expression"}
+)
+_TYPES: Final = frozenset(
+    {"interface_declaration", "type_alias_declaration", "empty_statement", "comment", "type_annotation",
+     "type_arguments", "type_parameters", "predefined_type", "debugger_statement"}
+)  # fmt: skip
+_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "\n": "", "\r\n": ""}
+_CODED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\})")
+_SINGLE: Final = frozenset(
+    {"expression_statement", "return_statement", "throw_statement", "template_substitution", "spread_element",
+     "type_assertion"}
+)  # fmt: skip
+_PATTERNS: Final = frozenset(
+    {"object_pattern", "array_pattern", "rest_pattern", "formal_parameters", "parenthesized_expression",
+     "non_null_expression"}
+)  # fmt: skip
+_PARTS: Final = {
+    "pair_pattern": "value", "assignment_pattern": "left", "object_assignment_pattern": "left",
+    "required_parameter": "pattern", "optional_parameter": "pattern",
+}  # fmt: skip
+_LOAD: Final = ast.Load()
+_FRACTION: Final = re.compile(r"[0-9]{1,15}\.[0-9]{1,15}")
+_WHOLE: Final = re.compile(r"0|[1-9][0-9]{0,14}")
+
+
+class UnreadableError(Exception):
+    """A text of which nothing can be said."""
+
+
+def syntax_of(program: str, modules: Iterable[str]) -> ast.Module:
+    """The tree of a program that finds these modules. Raises `UnreadableError` where anything may be meant."""
+    names = frozenset(modules)
+    root = Parser(Language(tree_sitter_typescript.language_typescript())).parse(program.encode()).root_node
+    if root.has_error:
+        raise UnreadableError("it is not understood")
+    reading = _Reading(names)
+    body = reading.block(root.named_children)
+    first: list[ast.stmt] = [ast.Import([ast.alias(name) for name in sorted(names)])] if names else []
+    if reading.unsteady:
+        first.append(ast.Global(sorted(reading.unsteady)))
+    return ast.fix_missing_locations(ast.Module([*first, *body], []))
+
+
+class _Reading:
+    """One program."""
+
+    def __init__(self, modules: frozenset[str]) -> None:
+        self._modules = modules
+        self._declared: set[str] = set()
+        self.unsteady: set[str] = set()
+        """Variables that are not what they seem to be: there are several of that name, or a function changes them."""
+        self._functions: list[ast.stmt] = []
+        """Those that stand within the statement that is read; they are put before it."""
+        self._inside = 0
+        self._made = 0
+
+    # --- Statements. ---
+
+    def block(self, nodes: Iterable[Node]) -> list[ast.stmt]:
+        """Some statements."""
+        return [made for node in nodes for made in self._statement(node)]
+
+    def _statement(self, node: Node) -> list[ast.stmt]:
+        outer, self._functions = self._functions, []
+        made = self._plain(node)
+        found, self._functions = [*self._functions, *made], outer
+        return found
+
+    def _plain(self, node: Node) -> list[ast.stmt]:  # noqa: C901, PLR0911, PLR0912 - a case for each kind
+        match node.type:
+            case kind if kind in _TYPES:
+                return []
+            case "statement_block" | "else_clause" | "finally_clause":
+                return self.block(node.named_children)
+            case "labeled_statement":
+                return self._body(node, "body")
+            case "expression_statement":
+                return [self._expressed(node)]
+            case "lexical_declaration" | "variable_declaration":
+                return [made for each in node.named_children for made in self._declarator(each)]
+            case "function_declaration" | "generator_function_declaration":
+                return [self._function(node, *self._declare(_text(node.child_by_field_name("name"))))]
+            case "class_declaration" | "abstract_class_declaration":
+                return [self._class(node)]
+            case "if_statement":
+                test = self._field(node, "condition")
+                return [ast.If(test, self._body(node, "consequence"), self._body(node, "alternative", empty=True))]
+            case "for_in_statement":
+                return [self._each(node)]
+            case "for_statement":
+                first = self._body(node, "initializer", empty=True)
+                test = self._statement_value(node.child_by_field_name("condition"))
+                again = ast.Expr(self._field(node, "increment"))
+                return [*first, ast.While(test, [*self._body(node, "body"), again], [])]
+            case "while_statement" | "do_statement":
+                return [ast.While(self._field(node, "condition"), self._body(node, "body"), [])]
+            case "switch_statement":
+                return self._switch(node)
+            case "try_statement":
+                return [self._try(node)]
+            case "return_statement":
+                return [ast.Return(self._all(node))]
+            case "throw_statement":
+                return [ast.Raise(self._all(node))]
+            case "break_statement":
+                return [ast.Break()]
+            case "continue_statement":
+                return [ast.Continue()]
+            case _:
+                return [ast.While(_unknown(), [ast.Expr(self._all(node))], [])]
+
+    def _expressed(self, node: Node) -> ast.stmt:
+        inner = node.named_children[0] if node.named_child_count == 1 else None
+        left = inner.child_by_field_name("left") if inner is not None else None
+        if inner is None or left is None or (inner.type, left.type) != ("assignment_expression", "identifier"):
+            return ast.Expr(self._all(node))
+        names = self._change(_names_in(left))
+        return ast.Assign([_target(names, single=True)], self._field(inner, "right"))
+
+    def _body(self, node: Node, field: str, *, empty: bool = False) -> list[ast.stmt]:
+        inner = node.child_by_field_name(field)
+        made = self._statement(inner) if inner is not None else []
+        return made if made or empty else [ast.Pass()]
+
+    def _statement_value(self, node: Node | None) -> ast.expr:
+        return self._all(node) if node is not None and node.type == "expression_statement" else self._value(node)
+
+    def _declarator(self, node: Node) -> list[ast.stmt]:
+        if node.type != "variable_declarator":
+            return []
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        names = self._declare(*_names_in(name))
+        single = name is not None and name.type == "identifier"
+        if value is not None and value.type in _FUNCTIONS and single:
+            return [self._function(value, names[0])]
+        assigned = ast.Assign([_target(names, single=single)], self._value(value))
+        return [assigned, *map(ast.Expr, self._within(name))]
+
+    def _each(self, node: Node) -> ast.stmt:
+        left, over = node.child_by_field_name("left"), self._field(node, "right")
+        if _text(node.child_by_field_name("operator")) != "of":
+            over = _unknown(over)
+        names = _names_in(left)
+        if node.child_by_field_name("kind") is not None:
+            self._declare(*names)
+        else:
+            self._change(names)
+        if left is not None and left.type == "identifier":
+            return ast.For(_target(names, single=True), over, self._body(node, "body"), [])
+        value = self._fresh()
+        first = map(ast.Expr, [*self._put(left, value), *self._within(left)])
+        return ast.For(_target([*names, value], single=False), over, [*first, *self._body(node, "body")], [])
+
+    def _switch(self, node: Node) -> list[ast.stmt]:
+        body = node.child_by_field_name("body")
+        made: list[ast.stmt] = [ast.Expr(self._field(node, "value"))]
+        for case in body.named_children if body is not None else ():
+            test = self._field(case, "value")
+            inner = [each for each in case.named_children if each != case.child_by_field_name("value")]
+            made.append(ast.If(test, self.block(inner) or [ast.Pass()], []))
+        return made
+
+    def _try(self, node: Node) -> ast.stmt:
+        handler = node.child_by_field_name("handler")
+        handlers = []
+        if handler is not None:
+            names = self._declare(*_names_in(handler.child_by_field_name("parameter")))
+            caught = self._fresh()
+            into: list[ast.stmt] = [ast.Assign([_target(names, single=False)], _name(caught))] if names else []
+            handlers = [ast.ExceptHandler(None, caught, [*into, *self._body(handler, "body")])]
+        return ast.Try(self._body(node, "body"), handlers, [], self._body(node, "finalizer", empty=True))
+
+    # --- Functions and classes. ---
+
+    def _function(self, node: Node, name: str) -> ast.stmt:
+        self._inside += 1
+        given = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
+        names = self._declare(*_names_in(given))
+        first = map(ast.Expr, self._within(given))
+        inner = node.child_by_field_name("body")
+        if inner is not None and inner.type != "statement_block":
+            outer, self._functions = self._functions, []
+            result = ast.Return(self._value(inner))
+            body, self._functions = [*self._functions, result], outer
+        else:
+            body = self.block(inner.named_children) if inner is not None else []
+        self._inside -= 1
+        arguments = ast.arguments([], [ast.arg(each) for each in names], None, [], [], None, [])
+        return ast.FunctionDef(name, arguments, [*first, *body] or [ast.Pass()], [])
+
+    def _class(self, node: Node) -> ast.stmt:
+        name = node.child_by_field_name("name")
+        body: list[ast.stmt] = []
+        for part in node.named_children:
+            if part.type == "class_heritage":
+                body.append(ast.Expr(self._all(part)))
+            for member in part.named_children if part.type == "class_body" else ():
+                if member.type == "method_definition":
+                    body.append(self._function(member, self._fresh()))
+                else:
+                    body += self._statement(member)
+        called = self._declare(_text(name))[0] if name is not None else self._fresh()
+        return ast.ClassDef(called, [], [], body or [ast.Pass()], [])
+
+    def _hoisted(self, node: Node) -> ast.expr:
+        name = self._fresh()
+        made = self._class(node) if node.type in _CLASSES else self._function(node, name)
+        self._functions.append(made)
+        return _name(made.name if isinstance(made, ast.ClassDef) else name)
+
+    # --- Expressions. ---
+
+    def _value(self, node: Node | None) -> ast.expr:
+        if node is None:
+            return _unknown()
+        return _at(node, self._expression(node))
+
+    def _expression(self, node: Node) -> ast.expr:  # noqa: C901, PLR0911, PLR0912 - a case for each kind
+        match node.type:
+            case "identifier" | "shorthand_property_identifier" | "this" | "super":
+                return _name(_identifier(node))
+            case "string" | "template_string":
+                return self._text(node)
+            case "number":
+                return _number(_text(node))
+            case "true" | "false" | "null":
+                return ast.Constant({"true": True, "false": False}.get(node.type))
+            case "array":
+                return self._array(node)
+            case "object":
+                return self._object(node)
+            case "call_expression" | "new_expression":
+                return self._call(node)
+            case "member_expression":
+                return ast.Attribute(
+                    self._field(node, "object"), _identifier(node.child_by_field_name("property")), _LOAD
+                )
+            case "subscript_expression":
+                return ast.Subscript(self._field(node, "object"), self._field(node, "index"), _LOAD)
+            case "binary_expression":
+                return self._binary(node)
+            case "unary_expression":
+                minus = _text(node.child_by_field_name("operator")) == "-"
+                return ast.UnaryOp(ast.USub() if minus else ast.Not(), self._field(node, "argument"))
+            case "ternary_expression":
+                return ast.IfExp(*(self._field(node, each) for each in ("condition", "consequence", "alternative")))
+            case "assignment_expression" | "augmented_assignment_expression" | "update_expression":
+                return self._assignment(node)
+            case "spread_element":
+                return ast.Starred(self._all(node), _LOAD)
+            case kind if kind in _WRAPPERS and node.named_child_count:
+                return self._value(node.named_children[0])
+            case kind if kind in _FUNCTIONS or kind in _CLASSES:
+                return self._hoisted(node)
+            case kind if kind.endswith(
+                ("_statement", "_declaration", "_block")
+            ):  # within something that we do not know
+                self._functions += self._statement(node)
+                return _unknown()
+            case _:
+                return self._all(node)
+
+    def _all(self, node: Node) -> ast.expr:
+        """Everything in it; the one thing itself, if it is only one."""
+        parts = [self._value(each) for each in node.named_children if each.type not in _TYPES]
+        return parts[0] if len(parts) == 1 and node.type in _SINGLE else _unknown(*parts)
+
+    def _field(self, node: Node, name: str) -> ast.expr:
+        return self._value(node.child_by_field_name(name))
+
+    def _array(self, node: Node) -> ast.expr:
+        kinds = [each.type for each in node.children if each.type != "comment"]
+        parts = [self._value(each) for each in node.named_children if each.type != "comment"]
+        holes = any(one in "[," and two == "," for one, two in itertools.pairwise(kinds))
+        return _unknown(*parts) if holes else ast.List(parts, _LOAD)
+
+    def _object(self, node: Node) -> ast.Dict:
+        keys: list[ast.expr | None] = []
+        values: list[ast.expr] = []
+        for part in node.named_children:
+            match part.type:
+                case "pair":
+                    keys.append(self._key(part.child_by_field_name("key")))
+                    values.append(self._field(part, "value"))
+                case "shorthand_property_identifier":
+                    keys.append(ast.Constant(_identifier(part)))
+                    values.append(self._value(part))
+                case "comment":
+                    pass
+                case _:
+                    keys.append(None)
+                    values.append(self._value(part))
+        return ast.Dict(keys, values)
+
+    def _key(self, node: Node | None) -> ast.expr | None:
+        made: ast.expr | None = None
+        if node is not None and node.type == "property_identifier":
+            made = ast.Constant(_identifier(node))
+        elif node is not None and node.type == "string":
+            made = self._text(node)
+        elif node is not None:
+            return self._value(node)
+        return None if isinstance(made, ast.Constant) and made.value == "__proto__" else made
+
+    def _text(self, node: Node) -> ast.expr:
+        parts: list[ast.expr] = []
+        for part in node.named_children:
+            if part.type == "template_substitution":
+                parts.append(ast.FormattedValue(self._all(part), -1))
+            else:
+                plain = _text(part) if part.type == "string_fragment" else _unescaped(_text(part))
+                parts.append(_unknown() if plain is None else ast.Constant(plain))
+        return parts[0] if len(parts) == 1 and isinstance(parts[0], ast.Constant) else ast.JoinedStr(parts)
+
+    def _binary(self, node: Node) -> ast.expr:
+        left, right = self._field(node, "left"), self._field(node, "right")
+        match _text(node.child_by_field_name("operator")):
+            case "&&" | "||" | "??":
+                return ast.BoolOp(ast.And(), [left, right])
+            case "+":
+                return ast.BinOp(left, ast.Add(), right)
+            case _:
+                return _unknown(left, right)
+
+    def _assignment(self, node: Node) -> ast.expr:
+        left = node.child_by_field_name("left") or node.child_by_field_name("argument")
+        names, value = self._change(_names_in(left)), self._fresh()
+        given = self._field(node, "right")
+        if node.type != "assignment_expression":
+            given = _unknown(given, *map(_name, names))
+        stored = [_stored(name, _name(value)) for name in names]
+        return _unknown(_stored(value, given), *stored, *self._put(left, value), *self._within(left))
+
+    def _put(self, left: Node | None, value: str) -> list[ast.expr]:
+        """What is put into something is in it."""
+        return [
+            ast.Call(ast.Attribute(self._value(owner), "put", _LOAD), [_name(value)], []) for owner in _owners(left)
+        ]
+
+    def _within(self, pattern: Node | None) -> list[ast.expr]:
+        """What is computed within a pattern: what is taken where nothing is given, and what a key is."""
+        if pattern is None or pattern.type in (*_TYPES, "member_expression", "subscript_expression"):
+            return []
+        if pattern.type == "computed_property_name":
+            return [self._all(pattern)]
+        field = {"required_parameter": "value", "optional_parameter": "value"}.get(pattern.type, "right")
+        value = pattern.child_by_field_name(field)
+        inner = [part for each in pattern.named_children if each != value for part in self._within(each)]
+        return [*inner, self._value(value)] if value is not None else inner
+
+    def _call(self, node: Node) -> ast.expr:
+        callee = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+        function = self._value(callee)
+        given = node.child_by_field_name("arguments")
+        listed = [each for each in given.named_children if each.type != "comment"] if given is not None else []
+        if given is not None and given.type == "template_string":
+            listed = [given]
+        args = [self._value(each) for each in listed]
+        made = ast.Call(function, args, [])
+        if len(args) == 1 and isinstance(args[0], ast.Dict):
+            made = ast.Call(function, [], _keywords(args[0]))
+        elif self._is_tool(function):
+            made = ast.Call(function, [], [ast.keyword(None, each) for each in args])
+        return ast.BoolOp(ast.Or(), [_at(node, made), _unknown()]) if _is_optional(node) else made
+
+    def _is_tool(self, function: ast.expr) -> bool:
+        owner = function.value if isinstance(function, ast.Attribute) else None
+        return isinstance(owner, ast.Name) and owner.id in self._modules and owner.id != "tools"
+
+    # --- Names. ---
+
+    def _declare(self, *names: str) -> list[str]:
+        self.unsteady |= self._declared.intersection(names)
+        self._declared.update(names)
+        return [*names]
+
+    def _change(self, names: list[str]) -> list[str]:
+        if self._inside:
+            self.unsteady.update(names)
+        return names
+
+    def _fresh(self) -> str:
+        self._made += 1
+        return f"function {self._made}"  # no name of a program
+
+
+def _at(node: Node, made: ast.expr) -> ast.expr:
+    made.lineno, made.col_offset = node.start_point.row + 1, 0
+    return made
+
+
+def _text(node: Node | None) -> str:
+    return node.text.decode() if node is not None and node.text is not None else ""
+
+
+def _identifier(node: Node | None) -> str:
+    name = _text(node)
+    if "\\" in name or name == "globalThis":  # every name is meant by it, or may be
+        raise UnreadableError("it names what it means in no way that can be read")
+    return name
+
+
+def _name(name: str) -> ast.expr:
+    return ast.Name(name, _LOAD)
+
+
+def _stored(name: str, value: ast.expr) -> ast.expr:
+    return ast.NamedExpr(ast.Name(name, ast.Store()), value)
+
+
+def _target(names: list[str], *, single: bool) -> ast.expr:
+    stored: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
+    return stored[0] if single and len(stored) == 1 else ast.Tuple(stored, ast.Store())
+
+
+def _unknown(*parts: ast.expr) -> ast.expr:
+    """Something that has these parts, and whose value is not known."""
+    return ast.Set([*parts])
+
+
+def _keywords(given: ast.Dict) -> list[ast.keyword]:
+    """Named arguments; what has no name that is known counts as any."""
+    names = [key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None for key in given.keys]
+    computed = [ast.keyword(None, key) for key in given.keys if key is not None and not isinstance(key, ast.Constant)]
+    return [*computed, *(ast.keyword(name, value) for name, value in zip(names, given.values, strict=True))]
+
+
+def _number(text: str) -> ast.expr:
+    if _WHOLE.fullmatch(text):
+        return ast.Constant(int(text))
+    if _FRACTION.fullmatch(text):
+        value = float(text)
+        return ast.Constant(int(value) if value.is_integer() else value)
+    return _unknown()
+
+
+def _unescaped(sequence: str) -> str | None:
+    """What an escape sequence stands for, if it is a character of its own."""
+    if coded := _CODED.fullmatch(sequence):
+        number = int(coded[1] or coded[2] or coded[3], 16)
+        return chr(number) if number < 0xD800 or 0xDFFF < number <= 0x10FFFF else None
+    after = sequence[1:]
+    if after in _ESCAPES:
+        return _ESCAPES[after]
+    return after if len(after) == 1 and not after.isalnum() else None
+
+
+def _is_optional(node: Node | None) -> bool:
+    """Whether it happens only if something is there."""
+    while node is not None:
+        if any(each.type in ("optional_chain", "?.") for each in node.children):
+            return True
+        node = node.child_by_field_name("function") or node.child_by_field_name("object")
+    return False
+
+
+def _names_in(pattern: Node | None) -> list[str]:
+    """The variables that a pattern gives values to."""
+    if pattern is None:
+        return []
+    if pattern.type in ("identifier", "shorthand_property_identifier_pattern"):
+        return [_identifier(pattern)]
+    if field := _PARTS.get(pattern.type):
+        return _names_in(pattern.child_by_field_name(field))
+    inner = pattern.named_children if pattern.type in _PATTERNS else ()
+    return [name for each in inner for name in _names_in(each)]
+
+
+def _owners(pattern: Node | None) -> list[Node]:
+    """What something is put into, by a pattern."""
+    if pattern is None:
+        return []
+    if pattern.type in ("member_expression", "subscript_expression"):
+        return [pattern]
+    if field := _PARTS.get(pattern.type):
+        return _owners(pattern.child_by_field_name(field))
+    inner = pattern.named_children if pattern.type in _PATTERNS else ()
+    return [owner for each in inner for owner in _owners(each)]

@@ -1,0 +1,120 @@
+"""What flows in a program from one tool into another, by its text."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from ironcurtain.sandbox.names import named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ironcurtain.sandbox.names import Names
+
+
+class Flows:
+    """Which tools' results may be in which variables: all assignments together, in whatever order they run."""
+
+    def __init__(self, tree: ast.Module, names: Names) -> None:
+        self._names = names
+        self._in: dict[str, set[str]] = {}
+        self._parameters = _parameters(tree)
+        self._handed_on = _used_otherwise(tree) & self._parameters.keys()
+        """Functions that are used otherwise than by calling them, or giving them to what is called."""
+        self._every = {
+            tool for node in ast.walk(tree) if isinstance(node, ast.Call) and (tool := names.meant(node.func))
+        }
+        grown = True
+        while grown:
+            before = sum(map(len, self._in.values()))
+            for node in ast.walk(tree):
+                self._note(node)
+            grown = sum(map(len, self._in.values())) > before
+
+    def _note(self, node: ast.AST) -> None:
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    self._into(target, self.of(value))
+            case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.AugAssign(target=target, value=value):
+                self._into(target, self.of(value))
+            case ast.NamedExpr(target=target, value=value):
+                self._into(target, self.of(value))
+            case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
+                self._into(target, self.of(value))
+            case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
+                self._into(target, self.of(value))
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                inside = {tool for each in node.body for tool in self._within(each)}
+                self._add([name], inside)
+                if name in self._handed_on:
+                    self._add(self._parameters[name], self._every)
+            case ast.Call(func=function, args=args, keywords=keywords):
+                self._called(function, [*args, *(word.value for word in keywords)])
+            case ast.Try(body=body, handlers=handlers) | ast.TryStar(body=body, handlers=handlers):
+                thrown = {tool for each in body for tool in self._within(each)}  # an error may say what a tool said
+                self._add([handler.name for handler in handlers if handler.name], thrown)
+
+    def _called(self, function: ast.expr, values: list[ast.expr]) -> None:
+        """What a function is given is in its parameters, and in those of functions that it is given."""
+        given = {tool for each in values for tool in self.of(each)}
+        if isinstance(function, ast.Attribute):
+            self._into(function.value, given)  # `found.append(...)`
+            given |= self.of(function.value)
+        elif isinstance(function, ast.Name) and function.id in self._in:
+            self._in[function.id] |= given
+        for each in (function, *values):
+            if isinstance(each, ast.Name):
+                self._add(self._parameters.get(each.id, ()), given)
+            elif isinstance(each, ast.Lambda):
+                self._add(named(each.args), given)
+
+    def _within(self, node: ast.AST) -> set[str]:
+        return {tool for each in ast.walk(node) if isinstance(each, ast.expr) for tool in self.of(each)}
+
+    def _into(self, target: ast.expr, tools: set[str]) -> None:
+        self._add([node.id for node in ast.walk(target) if isinstance(node, ast.Name)], tools)
+
+    def _add(self, names: Iterable[str], tools: set[str]) -> None:
+        for name in names:
+            self._in.setdefault(name, set()).update(tools)
+
+    def of(self, expression: ast.expr) -> set[str]:
+        """The tools whose results may be in a value."""
+        found: set[str] = set()
+        for node in ast.walk(expression):
+            if isinstance(node, ast.Name):
+                found |= self._in.get(node.id, set())
+            elif isinstance(node, ast.Call) and (tool := self._names.meant(node.func)) is not None:
+                found.add(tool)
+        return found
+
+
+def _parameters(tree: ast.Module) -> dict[str, list[str]]:
+    """The parameters of every function, by its name; those of a lambda that is given a name, too."""
+    found: dict[str, list[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            found.setdefault(node.name, []).extend(named(node.args))
+        elif isinstance(node, ast.ClassDef):
+            inner = [each for each in ast.walk(node) if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))]
+            found.setdefault(node.name, []).extend(name for each in inner for name in named(each.args))
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+            for name in (each.id for each in node.targets if isinstance(each, ast.Name)):
+                found.setdefault(name, []).extend(named(node.value.args))
+    return found
+
+
+def _used_otherwise(tree: ast.Module) -> set[str]:
+    """Names that are used otherwise than by calling them, or giving them to what is called; and those of classes."""
+    usual: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            usual |= {id(each) for each in (node.func, *node.args, *(word.value for word in node.keywords))}
+    loaded = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in usual
+    }
+    return loaded | {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}

@@ -1,0 +1,63 @@
+"""Which names in a program stand for modules and for tools."""
+
+from __future__ import annotations
+
+import ast
+
+
+class Names:
+    """Which names stand for modules and for tools, anywhere in the program."""
+
+    def __init__(self, tree: ast.Module, modules: set[str]) -> None:
+        self._bound: dict[str, str] = {}
+        self.loose: set[str] = set()
+        """Modules and tools that are used otherwise than by calling them: who knows with what."""
+        again: set[str] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    if alias.name.split(".")[0] in modules:
+                        self._bind(alias.asname or alias.name.split(".")[0], alias.name, again)
+            elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in modules:
+                for alias in node.names:
+                    self._bind(alias.asname or alias.name, f"{node.module}.{alias.name}", again)
+            elif isinstance(node, (ast.Name, ast.arg)) and not isinstance(getattr(node, "ctx", None), ast.Load):
+                again.add(node.id if isinstance(node, ast.Name) else node.arg)
+        for name in again & self._bound.keys():  # the name stands for something else as well
+            self.loose.add(self._bound[name])
+        called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in called and id(node) not in inner:
+                meant = self.meant(node)
+                if meant is not None and isinstance(node.ctx, ast.Load) and not self._is_help(tree, node):
+                    self.loose.add(meant)
+
+    def _bind(self, name: str, meant: str, again: set[str]) -> None:
+        if self._bound.setdefault(name, meant) != meant:
+            again.add(name)
+            self.loose.add(meant)
+
+    def meant(self, node: ast.expr) -> str | None:
+        """The module or tool that an expression names."""
+        if isinstance(node, ast.Name):
+            return self._bound.get(node.id)
+        inner = self.meant(node.value) if isinstance(node, ast.Attribute) else None
+        if inner is None or not isinstance(node, ast.Attribute):
+            return None
+        if "." in inner:  # something of a tool's own, such as `call`
+            self.loose.add(inner)
+            return None
+        return f"{inner}.{node.attr}"
+
+    @staticmethod
+    def _is_help(tree: ast.Module, node: ast.expr) -> bool:
+        """`help(filesystem.read_file)` looks at a tool and does not call it."""
+        calls = (each for each in ast.walk(tree) if isinstance(each, ast.Call) and node in each.args)
+        return any(isinstance(each.func, ast.Name) and each.func.id == "help" for each in calls)
+
+
+def named(arguments: ast.arguments) -> list[str]:
+    """The names of parameters."""
+    listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    return [each.arg for each in listed if each is not None]

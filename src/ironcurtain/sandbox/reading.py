@@ -1,0 +1,32 @@
+"""Reads a TypeScript program and says what it may do; in a process of its own, behind the walls (`inside.py`).
+
+daemon                                      here
+                                        <-  {"ready": true}
+{"program": "...", "modules": [...]}    ->
+                                        <-  {"calls": [...], "open": [...]}
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from ironcurtain.sandbox.as_python import UnreadableError, syntax_of
+from ironcurtain.sandbox.plan import plan_of_tree
+
+
+def main() -> int:
+    """Read one program."""
+    print(json.dumps({"ready": True}), flush=True)
+    order = json.loads(sys.stdin.buffer.readline())
+    print(json.dumps(plan_of_typescript(order["program"], set(order["modules"]))), flush=True)
+    return 0
+
+
+def plan_of_typescript(program: str, modules: set[str]) -> dict[str, Any]:
+    """The plan of a program that finds these modules; one that is not understood may do anything with them."""
+    try:
+        return plan_of_tree(syntax_of(program, modules), modules)
+    except (UnreadableError, RecursionError):
+        return {"calls": [], "open": sorted(modules)}

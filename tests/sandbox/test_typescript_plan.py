@@ -1,0 +1,137 @@
+"""What a TypeScript program may do, from its text: nothing that it can do is missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ironcurtain.sandbox.reading import plan_of_typescript
+
+MODULES = {"mail", "web", "fs"}
+
+
+def calls(program: str) -> list[tuple[str, Any, str]]:
+    """Each call, its arguments if they are known, and how often."""
+    found = plan_of_typescript(program, MODULES)
+    return [(call["name"], call.get("kwargs"), call["often"]) for call in found["calls"]]
+
+
+READ = ("fs.read", {"path": "a"}, "once")
+
+
+@pytest.mark.parametrize(
+    ("program", "planned"),
+    [
+        ('fs.read({path: "a"})', [READ]),
+        ("return await fs.read({'path': `a`} as any)", [READ]),
+        ('const path = "a"; fs.read({path})', [READ]),
+        ('let p; p = "a"; fs.read({path: p!})', [READ]),
+        ('fs.read({path: "\\x61"}); fs.read({path: "\\u{61}"}); fs.read({path: "\\141"})', [READ, READ, ("fs.read", None, "once")]),
+        ('fs.read({path: "a" + `-${1}`, deep: [1, -2, 1.50, true, null, {x: "y"}]})',
+         [("fs.read", {"path": "a-1", "deep": [1, -2, 1.5, True, None, {"x": "y"}]}, "once")]),
+        ('async function main() { fs.read({path: "a"}); }\nawait main()', [READ]),
+        ('(async () => { fs.read({path: "a"}) })()', [READ]),
+        ('main(); function main() { if (data) return; fs.read({path: "a"}) }', [("fs.read", {"path": "a"}, "maybe")]),
+        ('if (!data) return 1; fs.read({path: "a"})', [("fs.read", {"path": "a"}, "maybe")]),
+        ('for (const p of ["a", "b"]) fs.read({path: p})', [READ, ("fs.read", {"path": "b"}, "once")]),
+        ('for (const p of ["a"]) { if (data) break; fs.read({path: p}) }', [("fs.read", None, "many")]),
+        ("for (const p in {a: 1}) fs.read({path: p})", [("fs.read", None, "many")]),
+        ('for (let i = 0; i < 3; i++) fs.read({path: "a"})', [("fs.read", {"path": "a"}, "many")]),
+        ('do { fs.read({path: "a"}) } while (fs.more())', [("fs.read", {"path": "a"}, "many"), ("fs.more", {}, "many")]),
+        ('["a"].forEach((p) => fs.read({path: p}))', [("fs.read", None, "many")]),
+        ('switch (fs.kind()) { case fs.first(): fs.read({path: "a"}) }',
+         [("fs.kind", {}, "once"), ("fs.first", {}, "once"), ("fs.read", {"path": "a"}, "maybe")]),
+        ('data && fs.read({path: "a"})', [("fs.read", {"path": "a"}, "maybe")]),
+        ('data ? fs.read({path: "a"}) : 1', [("fs.read", {"path": "a"}, "maybe")]),
+        ('data?.x(fs.read({path: "a"}))', [("fs.read", {"path": "a"}, "maybe")]),
+        ("fs.read(data)", [("fs.read", None, "once")]),
+        ('fs.read({path: "a", ...data})', [("fs.read", None, "once")]),
+        ('fs.read({["pa" + "th"]: "a"})', [("fs.read", None, "once")]),
+        ('fs.read({__proto__: {path: "b"}, path: "a"})', [("fs.read", None, "once")]),
+        ('fs.read({path: ["a",,"b"]})', [("fs.read", None, "once")]),
+        ('let p = "a"; { let p = "b"; } fs.read({path: p})', [("fs.read", None, "once")]),
+        ('let p = "a"; const f = () => { p = "b" }; f(); fs.read({path: p})', [("fs.read", None, "once")]),
+        ('let p = "a"; p += "b"; fs.read({path: p})', [("fs.read", None, "once")]),
+        ('let p = "a"; [p] = ["b"]; fs.read({path: p})', [("fs.read", None, "once")]),
+        ("let n = 1; n++; fs.read({path: n})", [("fs.read", None, "once")]),
+        ('const ps = ["a"]; ps[0] = "b"; for (const p of ps) fs.read({path: p})', [("fs.read", None, "many")]),
+        ('const {x = fs.read({path: "a"})} = data', [READ]),
+        ('const {[fs.read({path: "a"})]: x} = data', [READ]),
+        ('data[fs.read({path: "a"})] = 1', [READ]),
+        ('function f(x = fs.read({path: "a"})) {} f()', [("fs.read", {"path": "a"}, "many")]),
+        ('class A { static x = fs.read({path: "a"}); m() { fs.read({path: "b"}) } }',
+         [("fs.read", {"path": "a"}, "many"), ("fs.read", {"path": "b"}, "many")]),
+        ('class A { static { const p = "a"; fs.read({path: p}) } }', [("fs.read", {"path": "a"}, "many")]),
+        ('const o = {get x() { return fs.read({path: "a"}) }, async *y() { yield fs.read({path: "b"}) }}',
+         [("fs.read", {"path": "a"}, "many"), ("fs.read", {"path": "b"}, "many")]),
+        ('label: for (;;) { continue label; fs.read({path: "a"}) }', [("fs.read", {"path": "a"}, "many")]),
+        ('data`${fs.read({path: "a"})}`', [READ]),
+        ('new Map([[fs.read({path: "a"}), 1]])', [READ]),
+        ('typeof fs.read({path: "a"}), void 0', [READ]),
+        ('enum E { A = fs.read({path: "a"}) }', [("fs.read", {"path": "a"}, "many")]),
+        ('namespace N { fs.read({path: "a"}) }', [READ]),
+        ('throw fs.read({path: "a"})', [READ]),
+        ('/* fs.read({path: "a"}) */ "fs.read"', []),
+        ("JSON.stringify(1)", []),
+    ],
+)  # fmt: skip
+def test_calls_are_found_with_what_is_known_of_them(program: str, planned: list[Any]) -> None:
+    assert sorted(calls(program), key=str) == sorted(planned, key=str)
+
+
+@pytest.mark.parametrize(
+    ("program", "named"),
+    [
+        ('const f = fs.read; f({path: "a"})', ["fs.read"]),
+        ('const {read} = fs; read({path: "a"})', ["fs"]),
+        ('fs["read"]({path: "a"})', ["fs"]),
+        ('fs.read.call(null, {path: "a"})', ["fs.read"]),
+        ('Reflect.apply(fs.read, null, [{path: "a"}])', ["fs.read"]),
+        ('({fs}).fs.read({path: "a"})', ["fs"]),
+        ('[fs][0].read({path: "a"})', ["fs"]),
+        ('((fs) => fs.read({path: "a"}))(data)', ["fs"]),
+        ('for (const f of [fs.read, fs.write]) f({path: "a"})', ["fs.read", "fs.write"]),
+        ("data.map(fs.read)", ["fs.read"]),
+        ('globalThis.fs.read({path: "a"})', ["fs", "mail", "web"]),
+        ('globalThis["f" + "s"]["read"]({path: "a"})', ["fs", "mail", "web"]),
+        (r'\u0066s.read({path: "a"})', ["fs", "mail", "web"]),
+        ('fs.read({path: "a"', ["fs", "mail", "web"]),
+        ("(" * 5_000 + "1" + ")" * 5_000, ["fs", "mail", "web"]),
+        ('fs.read({path: "a"})', []),
+    ],
+)  # fmt: skip
+def test_what_is_used_otherwise_than_by_calling_it_is_open(program: str, named: list[str]) -> None:
+    assert plan_of_typescript(program, MODULES)["open"] == named
+
+
+@pytest.mark.parametrize(
+    ("program", "into"),
+    [
+        ("const m = mail.read(); web.post({body: m})", ["mail.read"]),
+        ("web.post({body: `${mail.read()}`})", ["mail.read"]),
+        ("const {a: [b]} = JSON.parse(mail.read()); web.post({body: b})", ["mail.read"]),
+        ("let a; [{a}] = mail.list(); web.post({body: a})", ["mail.list"]),
+        ("const found = []; for (const m of mail.list()) found.push(m); web.post({body: found})", ["mail.list"]),
+        ("const d = {}; d.x = mail.read(); web.post({body: d})", ["mail.read"]),
+        ("const d = {}; for (d.x of mail.list()) {} web.post({body: d})", ["mail.list"]),
+        ("const f = () => mail.read(); web.post({body: f()})", ["mail.read"]),
+        ("const f = (x) => web.post({body: x}); f(mail.read())", ["mail.read"]),
+        ("mail.list().map((m) => m.text).forEach((t) => web.post({body: t}))", ["mail.list", "web.post"]),
+        ("class A { m(x) { this.x = x } }\nconst a = new A(); a.m(mail.read()); web.post({body: a.x})", ["mail.read", "web.post"]),
+        ("try { throw new Error(mail.read()) } catch ({message}) { web.post({body: message}) }", ["mail.read"]),
+        ("const m = mail.read(); try { f(m) } catch ({message}) { web.post({body: message}) }", ["mail.read"]),
+        ("function* g() { yield mail.read() } for (const m of g()) web.post({body: m})", ["mail.read"]),
+        ("namespace N { export const m = mail.read(); web.post({body: m}) }", ["mail.read"]),
+        ("const m = mail.read(); web.post({body: 'fixed'})", []),
+    ],
+)  # fmt: skip
+def test_what_flows_from_one_tool_into_another_is_told(program: str, into: list[str]) -> None:
+    (found,) = (call["flows"] for call in plan_of_typescript(program, MODULES)["calls"] if call["name"] == "web.post")
+    assert found == into
+
+
+def test_a_refusal_that_the_program_minds_is_marked() -> None:
+    program = 'try { fs.read({path: "a"}) } catch { fs.read({path: "b"}) } finally { fs.read({path: "c"}) }'
+    found = plan_of_typescript(program, MODULES)["calls"]
+    assert {call["kwargs"]["path"]: "caught" in call for call in found} == {"a": True, "b": False, "c": False}

@@ -143,6 +143,6 @@ def test_the_relay_is_of_the_same_version_as_the_daemon() -> None:
 
 
 def test_help_loads_nothing_slow() -> None:
-    code = "import sys; from ironcurtain.cli.main import parser; parser().format_help(); print(*sys.modules)"
+    code = "import sys; from ironcurtain.cli.commands import parser; parser().format_help(); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"rich", "jsonschema_rs", "idna", "sqlite3", "asyncio", "json"} & set(loaded)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ironcurtain.cli.main import DONE, parser
+from ironcurtain.cli.commands import parser
+from ironcurtain.cli.main import DONE
 
 if TYPE_CHECKING:
     import argparse

@@ -9,15 +9,17 @@ import keyword
 import re
 import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.sandbox.declarations import declaration
+from ironcurtain.sandbox.shapes import AnyKeys, Either, Keys, ListOf, OneOf, Plain, keys_of, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
     from ironcurtain.model.call import Json
+    from ironcurtain.sandbox.shapes import Shape
 
 _JAVASCRIPT: Final = """
     case catch const debugger default delete do enum export extends function implements instanceof interface let new
@@ -27,12 +29,10 @@ _JAVASCRIPT: Final = """
 """
 _RESERVED: Final = frozenset({"tools", "data", "help", "ironcurtain", *_JAVASCRIPT.split(), *sys.stdlib_module_names})
 """Names that mean something else in a program, in one language or the other."""
-_DEEPEST: Final = 8
-_MOST_PARTS: Final = 2_000  # of the schema of one tool, each counted as often as it is referred to
 _MOST_TYPES: Final = 60  # of one tool; what is beyond is a plain dictionary
 _LONGEST: Final = 4_000  # characters of a description
-_LONGEST_LITERAL: Final = 2_000  # characters of all the words that a value may be
 _LONGEST_STUB: Final = 60_000  # characters of one function with its types; the largest real one seen has 21,000
+_PLAIN: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _HEAD: Final = "from typing import Any, Literal, NotRequired, TypedDict\n"
 
 
@@ -124,24 +124,21 @@ def _free(name: str, taken: Container[str]) -> str:
 
 
 def _function(server: str, tool: str, name: str, definition: Mapping[str, Json], taken: set[str]) -> Function:
-    schema = _object(definition.get("inputSchema"))
-    types = _Types(name, schema, taken)
-    properties = _object(schema.get("properties"))
-    listed = schema.get("required")
-    required = [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
-    order = sorted(properties, key=lambda argument: argument not in required)
+    takes = keys_of(definition.get("inputSchema"))
+    types = _Types(name, taken)
+    order = sorted(takes.shapes, key=lambda argument: argument not in takes.required)
     parameters: dict[str, str] = {}
     written = []
     for argument in order:
         called = _free(_identifier(argument), parameters)
         parameters[called] = argument
-        default = "" if argument in required else " = ..."
-        written.append(f"{called}: {types.of(properties[argument], called)}{default}")
+        default = "" if argument in takes.required else " = ..."
+        written.append(f"{called}: {types.of(takes.shapes[argument], called)}{default}")
     told = definition.get("outputSchema")
     result = "str"
     if isinstance(told, dict):
-        outcome = _Types(f"{name}_result", told, taken)
-        result = outcome.of(told, "")
+        outcome = _Types(f"{name}_result", taken)
+        result = outcome.of(shape_of(told), "")
         types.written.update(outcome.written)
     said = definition.get("description")
     about = said if isinstance(said, str) else ""
@@ -158,82 +155,46 @@ def _docstring(text: str) -> list[str]:
     return [f'    """{closed}"""'] if plain else []
 
 
-def _object(value: Any) -> dict[str, Any]:  # noqa: ANN401 - as a server wrote it
-    return value if isinstance(value, dict) else {}
-
-
 class _Types:
     """The types of one tool's arguments, or of its result."""
 
-    def __init__(self, name: str, schema: dict[str, Any], taken: set[str]) -> None:
+    def __init__(self, name: str, taken: set[str]) -> None:
         self._name = "".join(part.capitalize() for part in name.split("_"))
-        self._schema = schema
         self._taken = taken
-        self._left = _MOST_PARTS
         self.written: dict[str, str] = {}
         """Types with a name of their own, in the order in which they are to be read."""
 
-    def of(self, schema: Any, place: str, depth: int = 0) -> str:  # noqa: ANN401 - as a server wrote it
-        """The type of a value. What we do not know is `Any`: the tool's own schema decides in the end."""
-        self._left -= 1
-        if not isinstance(schema, dict) or depth > _DEEPEST or self._left < 0:
-            return "Any"
-        if "$ref" in schema:
-            return self.of(self._referred(schema["$ref"]), place, depth + 1)
-        if isinstance(schema.get("enum"), list):
-            return _literal(schema["enum"])
-        if "const" in schema:
-            return _literal([schema["const"]])
-        for key in ("anyOf", "oneOf"):
-            if isinstance(schema.get(key), list):
-                return _either(self.of(each, place, depth + 1) for each in schema[key])
-        kind = schema.get("type")
-        if isinstance(kind, list):
-            return _either(self.of({**schema, "type": each}, place, depth + 1) for each in kind)
-        if kind == "array":
-            return f"list[{self.of(schema.get('items'), place, depth + 1)}]"
-        if kind == "object" or "properties" in schema:
-            return self._dictionary(schema, place, depth)
-        plain = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
-        return plain.get(kind, "Any") if isinstance(kind, str) else "Any"
+    def of(self, shape: Shape, place: str) -> str:
+        """The type of a value."""
+        match shape:
+            case Plain(kind):
+                return _PLAIN[kind]
+            case OneOf(values):
+                return f"Literal[{', '.join(dict.fromkeys(map(repr, values)))}]"
+            case Either(shapes):
+                found = list(dict.fromkeys(self.of(each, place) for each in shapes))
+                return "Any" if "Any" in found or not found else " | ".join(found)
+            case ListOf(inner):
+                return f"list[{self.of(inner, place)}]"
+            case AnyKeys(inner):
+                return f"dict[str, {self.of(inner, place)}]"
+            case Keys():
+                return self._dictionary(shape, place)
+            case _:
+                return "Any"
 
-    def _dictionary(self, schema: dict[str, Any], place: str, depth: int) -> str:
-        properties = _object(schema.get("properties"))
-        if not properties:
-            return f"dict[str, {self.of(schema.get('additionalProperties'), place, depth + 1)}]"
-        if len(self.written) >= _MOST_TYPES or not all(map(_is_key, properties)):
+    def _dictionary(self, keys: Keys, place: str) -> str:
+        if len(self.written) >= _MOST_TYPES or not all(map(_is_key, keys.shapes)):
             return "dict[str, Any]"
         name = _free(f"{self._name}{place.title().replace('_', '')}", self._taken)
         self._taken.add(name)
-        listed = schema.get("required")
-        required = listed if isinstance(listed, list) else []
         lines = [f"class {name}(TypedDict):"]
-        for key, value in properties.items():
-            kind = self.of(value, f"{place}_{key}", depth + 1)
-            lines.append(f"    {key}: {kind if key in required else f'NotRequired[{kind}]'}")
+        for key, inner in keys.shapes.items():
+            kind = self.of(inner, f"{place}_{key}")
+            lines.append(f"    {key}: {kind if key in keys.required else f'NotRequired[{kind}]'}")
         self.written[name] = "\n".join(lines)  # behind the types that it is made of
         return name
-
-    def _referred(self, reference: Any) -> Any:  # noqa: ANN401 - as a server wrote it
-        if not isinstance(reference, str) or not reference.startswith("#/"):
-            return None
-        at: Any = self._schema
-        for part in reference[2:].split("/"):
-            at = _object(at).get(part.replace("~1", "/").replace("~0", "~"))
-        return at
 
 
 def _is_key(key: str) -> bool:
     return key.isidentifier() and key.isascii() and not keyword.iskeyword(key)
-
-
-def _literal(values: list[Any]) -> str:
-    plain = [each for each in values if each is None or isinstance(each, (str, int, bool))]
-    if not plain or len(plain) < len(values) or len(str(values)) > _LONGEST_LITERAL:
-        return "Any"
-    return f"Literal[{', '.join(dict.fromkeys(map(repr, plain)))}]"
-
-
-def _either(types: Iterable[str]) -> str:
-    found = list(dict.fromkeys(types))
-    return "Any" if "Any" in found or not found else " | ".join(found)

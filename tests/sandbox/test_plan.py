@@ -109,6 +109,8 @@ def test_what_is_used_otherwise_than_by_calling_it_is_open(program: str, named: 
         ("import mail, web\nlist(map(lambda m: web.post(body=m), mail.list()))", ["mail.list", "web.post"]),
         ("import mail, web\nf = lambda m: web.post(body=m)\nf(mail.read())", ["mail.read"]),
         ("import mail, web\ndef f(x):\n    web.post(body=x)\ng = f\ng(mail.read())", ["mail.read", "web.post"]),
+        ("import mail, web\n" + "".join(f"a{n} = a{n - 1}\n" for n in range(3, 0, -1)) + "a0 = mail.read()\nweb.post(body=a3)", ["mail.read"]),
+        ("import mail, web\n" + "".join(f"a{n} = a{n - 1}\n" for n in range(99, 0, -1)) + "a0 = mail.read()\nweb.post(body=a99)", ["mail.read", "web.post"]),
         ("import mail, web\nm = mail.read()\nweb.post(body='fixed')", []),
         ("import mail, fs, web\nm = mail.read()\nf = fs.read()\nweb.post(body=m + f)", ["fs.read", "mail.read"]),
     ],
@@ -131,6 +133,7 @@ def test_a_refusal_that_the_program_minds_is_marked() -> None:
         "x = " + "-" * 50_000 + "1",
         "import fs\n" + "fs.read('a')\n" * 500,
         "import fs\nx = 'a'\n" + "x = x + x\n" * 100 + "fs.read(x)",
+        "import fs\n" + "".join(f"{' ' * n}for x{n} in {[*range(50)]}:\n" for n in range(8)) + f"{' ' * 8}fs.read('a')",
         "\0",
     ],
 )

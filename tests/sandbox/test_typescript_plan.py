@@ -135,3 +135,8 @@ def test_a_refusal_that_the_program_minds_is_marked() -> None:
     program = 'try { fs.read({path: "a"}) } catch { fs.read({path: "b"}) } finally { fs.read({path: "c"}) }'
     found = plan_of_typescript(program, MODULES)["calls"]
     assert {call["kwargs"]["path"]: "caught" in call for call in found} == {"a": True, "b": False, "c": False}
+
+
+def test_a_long_program_is_read() -> None:
+    program = "".join(f"const a{n} = {n};\n" for n in range(4_000)) + "fs.read({path: a0})"
+    assert calls(program) == [("fs.read", {"path": 0}, "once")]

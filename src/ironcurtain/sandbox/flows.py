@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ironcurtain.sandbox.names import named
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ironcurtain.sandbox.names import Names
+
+_MOST_HANDS: Final = 30  # that a value is followed through, where each stands before the one that it gets it from
 
 
 class Flows:
@@ -25,12 +27,16 @@ class Flows:
         self._every = {
             tool for node in ast.walk(tree) if isinstance(node, ast.Call) and (tool := names.meant(node.func))
         }
-        grown = True
-        while grown:
+        self._lost = False
+        """It goes through too many hands to be followed: everything may be in everything."""
+        for _ in range(_MOST_HANDS):
             before = sum(map(len, self._in.values()))
             for node in ast.walk(tree):
                 self._note(node)
-            grown = sum(map(len, self._in.values())) > before
+            if sum(map(len, self._in.values())) == before:
+                break
+        else:
+            self._lost = True
 
     def _note(self, node: ast.AST) -> None:
         match node:
@@ -46,14 +52,14 @@ class Flows:
             case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
                 self._into(target, self.of(value))
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                inside = {tool for each in node.body for tool in self._within(each)}
+                inside = {tool for each in node.body for tool in self.of(each)}
                 self._add([name], inside)
                 if name in self._handed_on:
                     self._add(self._parameters[name], self._every)
             case ast.Call(func=function, args=args, keywords=keywords):
                 self._called(function, [*args, *(word.value for word in keywords)])
             case ast.Try(body=body, handlers=handlers) | ast.TryStar(body=body, handlers=handlers):
-                thrown = {tool for each in body for tool in self._within(each)}  # an error may say what a tool said
+                thrown = {tool for each in body for tool in self.of(each)}  # an error may say what a tool said
                 self._add([handler.name for handler in handlers if handler.name], thrown)
 
     def _called(self, function: ast.expr, values: list[ast.expr]) -> None:
@@ -70,9 +76,6 @@ class Flows:
             elif isinstance(each, ast.Lambda):
                 self._add(named(each.args), given)
 
-    def _within(self, node: ast.AST) -> set[str]:
-        return {tool for each in ast.walk(node) if isinstance(each, ast.expr) for tool in self.of(each)}
-
     def _into(self, target: ast.expr, tools: set[str]) -> None:
         self._add([node.id for node in ast.walk(target) if isinstance(node, ast.Name)], tools)
 
@@ -80,10 +83,10 @@ class Flows:
         for name in names:
             self._in.setdefault(name, set()).update(tools)
 
-    def of(self, expression: ast.expr) -> set[str]:
-        """The tools whose results may be in a value."""
-        found: set[str] = set()
-        for node in ast.walk(expression):
+    def of(self, part: ast.AST) -> set[str]:
+        """The tools whose results may be in a value, or in what happens in a part of the program."""
+        found: set[str] = set(self._every) if self._lost else set()
+        for node in ast.walk(part):
             if isinstance(node, ast.Name):
                 found |= self._in.get(node.id, set())
             elif isinstance(node, ast.Call) and (tool := self._names.meant(node.func)) is not None:

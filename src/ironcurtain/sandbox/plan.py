@@ -16,7 +16,8 @@ from ironcurtain.sandbox.flows import Flows
 from ironcurtain.sandbox.names import Names, named
 
 MOST_SITES: Final = 200
-_MOST_UNROLLED: Final = 50
+_MOST_UNROLLED: Final = 50  # times that one loop is written out
+_MOST_WRITTEN_OUT: Final = 1_000  # times, all loops together
 _LONGEST: Final = 2_000  # characters of a constant
 _UNKNOWN: Final = object()
 _CATCHES: Final = ("PermissionError", "OSError", "Exception", "BaseException")
@@ -82,6 +83,7 @@ class _Reader:
         self._changing = _changing(tree, names)
         """Variables whose lists and dictionaries may change."""
         self._inlined = _called_once(tree)
+        self._left = _MOST_WRITTEN_OUT
         self.sites: list[_Site] = []
 
     def block(self, body: list[ast.stmt], often: str, known: dict[str, Any]) -> None:
@@ -125,10 +127,11 @@ class _Reader:
     def _loop(self, node: ast.For, name: str, often: str, known: dict[str, Any]) -> None:
         values = _constant(node.iter, known)
         _forget(node, known)
-        few = isinstance(values, list) and len(values) <= _MOST_UNROLLED and often != "many"
+        few = isinstance(values, list) and len(values) <= min(_MOST_UNROLLED, self._left) and often != "many"
         if not few or any(map(_leaves, node.body)):
             self.block(node.body, "many", dict(known))
         else:
+            self._left -= len(values)
             for value in values:
                 self.block(node.body, often, {**known, name: self._steady(name, value)})
         self.block(node.orelse, "maybe", dict(known))

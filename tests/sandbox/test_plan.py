@@ -111,6 +111,12 @@ def test_what_is_used_otherwise_than_by_calling_it_is_open(program: str, named: 
         ("import mail, web\ndef f(x):\n    web.post(body=x)\ng = f\ng(mail.read())", ["mail.read", "web.post"]),
         ("import mail, web\n" + "".join(f"a{n} = a{n - 1}\n" for n in range(3, 0, -1)) + "a0 = mail.read()\nweb.post(body=a3)", ["mail.read"]),
         ("import mail, web\n" + "".join(f"a{n} = a{n - 1}\n" for n in range(99, 0, -1)) + "a0 = mail.read()\nweb.post(body=a99)", ["mail.read", "web.post"]),
+        ("import mail, web\ndef f(x=mail.read()):\n    web.post(body=x)\nf()", ["mail.read"]),
+        ("import mail, web\nmatch mail.read():\n    case x:\n        web.post(body=x)", ["mail.read"]),
+        ("import mail, web\na = []\nb = a\nb.append(mail.read())\nweb.post(body=a)", ["mail.read"]),
+        ("import mail, web\nl = []\ndef f(a, y):\n    a.append(y)\nf(l, mail.read())\nweb.post(body=l)", ["mail.read"]),
+        ("import mail, web\nx = ''\ndef f(y):\n    global x\n    x = y\nf(mail.read())\nweb.post(body=x)", ["mail.read"]),
+        ("import mail, web\ntry:\n    mail.read()\nexcept Exception as e:\n    web.post(body=str(e))", ["mail.read"]),
         ("import mail, web\nm = mail.read()\nweb.post(body='fixed')", []),
         ("import mail, fs, web\nm = mail.read()\nf = fs.read()\nweb.post(body=m + f)", ["fs.read", "mail.read"]),
     ],
@@ -118,6 +124,32 @@ def test_what_is_used_otherwise_than_by_calling_it_is_open(program: str, named: 
 def test_what_flows_from_one_tool_into_another_is_told(program: str, into: list[str]) -> None:
     (found,) = (tools for name, tools in flows(program).items() if name.startswith("web.post"))
     assert found == into
+
+
+HIDDEN = {
+    "help that is another": "def help(t):\n    return t('hidden')\nhelp(fs.read)",
+    "help that is a variable": "for help in [data]:\n    help(fs.read)",
+    "a default": "def f(x=fs.read('hidden')):\n    return x",
+    "a method's default": "class A:\n    def f(self, x=fs.read('hidden')):\n        return x",
+    "a decorator": "@w(fs.read('hidden'))\ndef g():\n    pass",
+    "the kind of an error": "try:\n    1 / 0\nexcept (ValueError if fs.read('hidden') else ValueError):\n    pass",
+    "another name for a list": "a = ['shown']\nb = a\nb.append('hidden')\nfor p in a:\n    fs.read(p)",
+    "what an append gives": "a = ['shown']\nb = a.append('hidden')\nfor p in a:\n    fs.read(p)",
+    "a list that grows": "a = ['shown']\nfor p in a:\n    fs.read(p)\n    if p == 'shown':\n        a.append('hidden')",
+    "a slice": "a = ['shown']\na[:] = ['hidden']\nfor p in a:\n    fs.read(p)",
+    "a list in a dictionary": "a = ['shown']\nd = {'k': a}\nd['k'].append('hidden')\nfor p in a:\n    fs.read(p)",
+    "a function that changes it": "a = ['shown']\ndef f(l):\n    l.append('hidden')\nf(a)\nfor p in a:\n    fs.read(p)",
+    "an assignment in another": "x = 'shown'\ny = (x := 'hidden')\nfs.read(x)",
+    "a pattern": "x = 'shown'\nmatch 'hidden':\n    case x:\n        pass\nfs.read(x)",
+    "everything imported": "from fs import *\nread('hidden')",
+    "all names": "globals()['fs'].read('hidden')",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_no_call_is_hidden(name: str) -> None:
+    found = plan_of(f"import fs\n{HIDDEN[name]}", MODULES)
+    assert found["open"] or any("args" not in call or "hidden" in str(call) for call in found["calls"]), found
 
 
 def test_a_refusal_that_the_program_minds_is_marked() -> None:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any, Final
 
 _IN: Final = 0
 _OUT: Final = 1
@@ -52,18 +49,14 @@ class Pipe:
         """Something that needs no answer."""
         self.say({"jsonrpc": "2.0", "method": method, "params": params})
 
-    def ask(
-        self, method: str, params: dict[str, Any], news: Callable[[dict[str, Any]], None] | None = None
-    ) -> dict[str, Any]:
-        """Ask one thing and wait; `news` is told of progress. Raises `RefusedError` with what the daemon says."""
+    def ask(self, method: str, params: dict[str, Any], name: str = "") -> dict[str, Any]:
+        """Ask one thing, under a name of its own or a number, and wait. Raises `RefusedError` with what is said."""
         self._asked += 1
-        self.say({"jsonrpc": "2.0", "id": self._asked, "method": method, "params": params})
-        while True:
+        asked = name or self._asked
+        self.say({"jsonrpc": "2.0", "id": asked, "method": method, "params": params})
+        message = self.hear()
+        while message.get("id") != asked or "method" in message:
             message = self.hear()
-            if message.get("id") == self._asked and "method" not in message:
-                break
-            if news is not None and message.get("method") == "notifications/progress":
-                news(message.get("params", {}))
         if "error" in message:
             raise RefusedError(str(message["error"].get("message")))
         result: dict[str, Any] = message["result"]

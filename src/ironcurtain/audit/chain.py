@@ -49,7 +49,9 @@ def seal(fields: dict[str, Json], head: Head) -> tuple[bytes, Head]:
     if not fields.keys().isdisjoint(_OURS):  # a second key of that name would give the line two meanings
         raise ValueError("a record may not bring its own seal")
     body = strict_json.canonical({**fields, "seq": head.seq + 1, "prev": head.digest})
-    strict_json.require_within(body.decode(), RECORD)  # INVARIANT: what is written can be read
+    if len(body) > RECORD.size:  # INVARIANT: what is written can be read
+        raise Refusal("json_too_large", f"more than {RECORD.size} bytes")
+    strict_json.require_within(body.decode(), RECORD)
     if _TWO_SPELLINGS.search(body):  # a whole number may be written as a fraction, and then reads back as another text
         body = strict_json.canonical(strict_json.loads(body, RECORD))
     digest = hashlib.sha256(body).hexdigest()

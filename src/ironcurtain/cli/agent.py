@@ -23,12 +23,10 @@ from ironcurtain.cli.show import console, table
 from ironcurtain.cli.watch import Watch, single_keys
 from ironcurtain.errors import Refusal, visible
 from ironcurtain.gateway.context import AGENTS
+from ironcurtain.identity.variables import variables_of
 
 if TYPE_CHECKING:
     import argparse
-
-_VARIABLES: Final = {"google": ("GOOGLE_", "GEMINI_"), "bedrock": ("AWS_",), "openai-chat": ("OPENAI_",)}
-"""How the variables begin that a provider's library reads, where that is not its own name."""
 
 _DAY: Final = 24 * 3600  # seconds that a call may take: a helper may wait for a person
 _MOMENT: Final = 0.05  # seconds without news after which a question is put
@@ -80,7 +78,7 @@ class _Run:
         model = "" if turns else (arguments.model or os.environ.get("IRONCURTAIN_MODEL") or self._configured())
         return {
             "task": task, "agent": arguments.agent, "model": model, "script": turns, "direct": arguments.direct,
-            "chat": self._chat, "environment": _environment(model), "helpers": arguments.agents,
+            "chat": self._chat, "environment": variables_of(model, os.environ), "helpers": arguments.agents,
             "scripts": script.helpers,
         }  # fmt: skip
 
@@ -89,7 +87,7 @@ class _Run:
         with Client(self._home) as client:
             name = name or next((each["id"] for each in client.ask("agent/list")["agents"]), "")
             known = client.ask("agent/show", id=name)
-        return {"resume": name, "agent": known["agent"], "environment": _environment(known["model"])}
+        return {"resume": name, "agent": known["agent"], "environment": variables_of(known["model"], os.environ)}
 
     def _configured(self) -> str:
         self._home.require()
@@ -196,7 +194,9 @@ class _Run:
         self._pausing = False
         who = f"helper {helper} " if helper else ""
         what = "paused" if self._person else "stopped"
-        self._live.line(f"{who}{what}{': ' + visible(reason) if reason else ''}", "bold yellow")
+        self._live.line(f"{who}{what}", "bold yellow")
+        if reason:
+            self._live.quote(reason)
         if not self._person:
             self._tell("stop")
         elif code == "budget_exhausted":
@@ -229,13 +229,6 @@ class _Run:
         except (EOFError, KeyboardInterrupt):
             self._out.print()
             return at_end
-
-
-def _environment(model: str) -> dict[str, str]:
-    """What the owner's environment says to the library of this model's provider: its key, its address."""
-    provider = model.partition(":")[0]
-    begins = _VARIABLES.get(provider, (f"{provider.replace('-', '_').upper()}_",))
-    return {name: value for name, value in os.environ.items() if provider and name.startswith(begins)}
 
 
 # --- What became of them. ---

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ironcurtain.artifacts.home import Home, default_home
 from ironcurtain.cli.client import Client
+from ironcurtain.cli.folding import behind_bar, labelled
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import agreed, console, table
 from ironcurtain.errors import Refusal, visible
@@ -134,37 +135,38 @@ def describe(out: Console, question: dict[str, Any]) -> None:
         out.print("and beside it:", style="dim")
         _print_json(out, question["besides"])
     for line in question["unusual"]:
-        out.print(visible(line), style="yellow")
+        labelled(out, "look         ", visible(line), "yellow")
     how_long = f"{left(question)} left" if question["secondsLeft"] is not None else "waits as long as it takes"
-    who = f"{visible(_agent(question))}, session {question['session']}, {how_long}"
-    out.print(f"asked by     {who}", style="dim")
-    out.print(f"{visible(_wants(question))}", style="bold")
+    who = f"{visible(_agent(question))}, session {visible(question['session'])}, {how_long}"
+    labelled(out, "asked by     ", who, "dim")
+    labelled(out, "wants        ", visible(_wants(question)), "bold")
     for line in question["happens"]:
-        out.print(f"it           {visible(line)}")
-    out.print(f"leaves here  {visible(question['leaves'])}")
-    out.print(f"undoing it   {visible(question['undone'])}")
-    out.print(f"because      {visible(question['reason'])}")
+        labelled(out, "it           ", visible(line))
+    labelled(out, "leaves here  ", visible(question["leaves"]))
+    labelled(out, "undoing it   ", visible(question["undone"]))
+    labelled(out, "because      ", visible(question["reason"]))
     for line in question["alsoAsked"]:
-        out.print(f"and because  {visible(line)}")
+        labelled(out, "and because  ", visible(line))
     if question["rule"]:
-        out.print(f"rule         {visible(question['rule'])}")
+        labelled(out, "rule         ", visible(question["rule"]))
     if question["principle"]:
-        out.print(f"your words   {visible(question['principle'])}")
+        labelled(out, "your words   ", visible(question["principle"]))
     if question["agentSays"]:
-        out.print(f"the agent says (its own words, they prove nothing): {visible(question['agentSays'])}", style="dim")
+        out.print("the agent says (its own words, they prove nothing):", style="dim")
+        behind_bar(out, question["agentSays"], "dim")
 
 
 def _print_json(out: Console, value: object) -> None:
-    """Laid out by us: no line of it begins where a value says so."""
+    """Laid out by us: no row of it begins where a value says so."""
     for line in json.dumps(value, indent=2, ensure_ascii=False).split("\n"):
-        out.print(f"  {visible(line)}")
+        behind_bar(out, visible(line), "dim")
 
 
 def show_pattern(out: Console, question: dict[str, Any], uses: int | None = None, minutes: int | None = None) -> None:
     """What a wider yes would be for, all of it."""
     out.print(f"{visible(_agent(question))} may call {visible(_wants(question))} without asking, with", style="bold")
     for line in question["pattern"]:
-        out.print(f"  {visible(line)}")
+        behind_bar(out, visible(line))
     usual = question["grant"]
     often, long = uses or usual["uses"], minutes or usual["seconds"] // 60
     out.print(f"at most {often} times, for {long} minutes, until the policy changes or the daemon stops")

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
+from ironcurtain.cli.folding import BAR, behind_bar, cells, labelled, pieces, prose, room
 from ironcurtain.errors import visible
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 _LONGEST_RESULT: Final = 12  # lines of a result that are shown
 _LONGEST_VALUE: Final = 100  # characters of an argument
-_INDENT: Final = 9  # columns before what was decided
+_LONGEST_LINE: Final = 2_000  # characters of one of them
+_LONGEST_QUOTE: Final = 2_000
+_INDENT: Final = 11  # columns before what was decided
 _DECISIONS: Final = {
     "intent": ("allowed", "green"),
     "refused": ("denied", "bold red"),
@@ -33,8 +36,6 @@ class Live:
         self._quiet = quiet
         self._column = 0
         """Where the model's words stand on their line."""
-        self._width = max(40, out.width) - 2
-        """Columns behind the bar: a line that is longer goes on behind a bar of its own."""
         self._began = time.monotonic()
         self._who = ""
         self.decided: Counter[str] = Counter()
@@ -70,14 +71,20 @@ class Live:
             self._end_words()
             self._out.print(text, style=style)
 
+    def quote(self, text: str) -> None:
+        """Words that may be somebody else's."""
+        if not self._quiet:
+            behind_bar(self._out, text[:_LONGEST_QUOTE], "dim")
+
     def summary(self, told: dict[str, Any]) -> None:
         """What it came to."""
         style = {"done": "bold green", "stopped": "yellow"}.get(told["status"], "bold red")
         calls = ", ".join(f"{number} {word}" for word, number in sorted(self.decided.items())) or "no calls"
         seconds = time.monotonic() - self._began
         spent = f"{told['tokens']:,} tokens, ${told['cost']:.4f}" if told["tokens"] else "no tokens"
-        why = f" ({visible(told['reason'])})" if told["reason"] else ""
-        self.line(f"{told['status']}{why} in {seconds:.0f} s: {calls}; {spent}", style)
+        self.line(f"{told['status']} in {seconds:.0f} s: {calls}; {spent}", style)
+        if told["reason"]:
+            self.quote(told["reason"])
         self.line(f"transcript {told['path']}; every decision: ironcurtain audit search --task {told['id']}")
 
     # --- What the agent says. ---
@@ -92,11 +99,11 @@ class Live:
             rest = prose(line)
             while rest:
                 if not self._column:
-                    self._out.print("│ ", style="cyan", end="")
-                fits = _fitting(rest, self._width - self._column)
-                self._out.print(rest[:fits], end="")
-                self._column += _cells(rest[:fits])
-                rest = rest[fits:]
+                    self._out.print(BAR, style="cyan", end="")
+                piece = next(pieces(rest, max(1, room(self._out, len(BAR)) - self._column)))
+                self._out.print(piece, end="")
+                self._column += cells(piece)
+                rest = rest[len(piece) :]
                 if rest:
                     self._end_words()
 
@@ -115,7 +122,8 @@ class Live:
             lines = message["text"].rstrip().split("\n")
             more = f" ({len(lines) - _LONGEST_RESULT} lines more)" if len(lines) > _LONGEST_RESULT else ""
             title = "it failed with" if message["failed"] else "it got"
-            self._block(f"{title}{more}", lines[:_LONGEST_RESULT], "red" if message["failed"] else "dim")
+            shown = [_cut(line) for line in lines[:_LONGEST_RESULT]]
+            self._block(f"{title}{more}", shown, "red" if message["failed"] else "dim")
 
     def _call(self, call: dict[str, Any]) -> None:
         arguments = call["arguments"]
@@ -131,11 +139,8 @@ class Live:
         if self._quiet:
             return
         self._end_words()
-        self._out.print(f"┌ {title}", style=style)
-        for line in lines:
-            for piece in _pieces(prose(line), self._width):
-                self._out.print("│ ", style=style, end="")
-                self._out.print(piece)
+        labelled(self._out, "┌ ", title, style)
+        behind_bar(self._out, "\n".join(lines), style)
 
     # --- What is decided. ---
 
@@ -154,40 +159,15 @@ class Live:
         what = f"{visible(request['server'])} {visible(request['tool'])} {_arguments(request.get('arguments', {}))}"
         why = f": {visible(evaluation['reason'])}" if news["record"] != "intent" else ""
         self._out.print(f"  {word:<9}", style=style, end="")
-        first, *more = _pieces(f"{self._who}{what}{why}", self._width - _INDENT)
+        first, *more = pieces(f"{self._who}{what}{why}", room(self._out, _INDENT))
         self._out.print(first)
         for piece in more:
-            self._out.print(" " * (_INDENT + 2) + piece)
+            self._out.print(" " * _INDENT + piece)
 
 
-def _cells(text: str) -> int:
-    """Columns that a text takes, at most: what is not plain may take two."""
-    return sum(1 if char.isascii() else 2 for char in text)
-
-
-def _fitting(text: str, room: int) -> int:
-    """How many characters have room; one at least."""
-    taken = 0
-    for at, char in enumerate(text):
-        taken += _cells(char)
-        if taken > room:
-            return max(1, at)
-    return len(text)
-
-
-def _pieces(text: str, room: int) -> list[str]:
-    """A line in pieces that have room."""
-    found = []
-    while text:
-        fits = _fitting(text, room)
-        found.append(text[:fits])
-        text = text[fits:]
-    return found or [""]
-
-
-def prose(text: str) -> str:
-    """A line of foreign text as a person reads it: all letters and signs, but nothing that moves, hides or colours."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text.replace("\t", "    "))
+def _cut(line: str) -> str:
+    more = len(line) - _LONGEST_LINE
+    return f"{line[:_LONGEST_LINE]} ... ({more} characters more)" if more > 0 else line
 
 
 def _arguments(arguments: Any) -> str:  # noqa: ANN401 - as they came

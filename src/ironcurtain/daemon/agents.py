@@ -16,6 +16,7 @@ from ironcurtain.daemon.seat import Seat, Standing
 from ironcurtain.daemon.transcripts import About, Transcript, Transcripts
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.gateway.context import AGENTS
+from ironcurtain.identity.variables import variables_of
 from ironcurtain.wire.call import principal_from
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class Agents:
         if price is not None:
             asked["price"] = {"input": price[0], "output": price[1]}
         keys = read_credentials(self._runtime.home).env.get(code_tools.OURS, {})
-        return Broker(self._runtime.home.run, asked, {**keys, **environment})
+        return Broker(self._runtime.home.run, asked, variables_of(about.model, {**keys, **environment}))
 
     def of_task(self, name: str) -> Seat | None:
         """The agent that does this task, if it is at work."""

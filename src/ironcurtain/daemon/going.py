@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 MOST_TOLD: Final = 8 << 20  # bytes of what a program was told that are kept, so that another interpreter can repeat it
 MOST_RESULT: Final = 1 << 20
 MOST_MOMENTS: Final = 10_000  # that are kept of the clock
+_LONGEST_KIND: Final = 40  # characters
+_LONGEST_FAILURE: Final = 20_000
+_MOST_WANTED: Final = 1_000  # modules
 _GRACE: Final = 10.0  # seconds beyond what a program may compute, for its host to say so itself
 _KEEPING: Final = 20.0
 _LAST_WORDS: Final = 5.0  # seconds for a call under way to be recorded when we stop
@@ -52,8 +55,8 @@ class Going:
         holder: str = "",
     ) -> None:
         self.run = run
-        self._caller = holder
-        """Who has seen what this program has as soon as it ends; and may be gone before."""
+        if holder:
+            runs.runtime.sources.share(holder_of(run), holder)
         self._oversight = oversight
         self.done: asyncio.Task[None]
         """It is over, and that is on disk. Nobody cancels this."""
@@ -66,7 +69,7 @@ class Going:
         """What surrounds the call under way."""
         self._stopped: tuple[Status, str] | None = None
         self._closing = False
-        self._language = language_of(run, runs.runtime.home.run, runs.checking)
+        self._language = language_of(run, runs.runtime.home.run, runs.compilers)
         self._at = 0
         """How many calls the program in the host has been told the answer of."""
         self._told = 0
@@ -87,6 +90,16 @@ class Going:
             self._call.withdrawn.set()
         else:
             self._work.cancel()
+
+    def overseen(self, oversight: Oversight | None, holder: str = "") -> None:
+        """Somebody else looks on from now on; or nobody, and then it shares with nobody."""
+        self._oversight = oversight
+        if self._call is not None:
+            self._call.oversight = oversight
+        if holder:
+            self._runs.runtime.sources.share(holder_of(self.run), holder)
+        else:
+            self._runs.runtime.sources.part(holder_of(self.run))
 
     async def close(self) -> None:
         """We stop. One that waits goes on when we are back."""
@@ -181,7 +194,8 @@ class Going:
                     raise EndedError("result", f"what the program ends with has more than {MOST_RESULT} bytes")
                 return result
             elif "failed" in message:
-                raise EndedError(str(message["failed"]["kind"]), str(message["failed"]["message"])[:20_000])
+                kind, why = str(message["failed"]["kind"]), str(message["failed"]["message"])
+                raise EndedError(kind[:_LONGEST_KIND], why[:_LONGEST_FAILURE])
             else:
                 raise HostError("it said something out of turn")
 
@@ -215,12 +229,12 @@ class Going:
     async def _agreed(self, raw: Json) -> bool:
         """Look at what it may do. Says whether it is still there: a person may have been asked about all of it."""
         runtime, interfaces = self._runs.runtime, await self._runs.interfaces(self._principal, self._given)
-        plan = read_plan(raw, interfaces, self._principal, runtime, holder_of(self.run))
+        plan = await read_plan(raw, interfaces, self._principal, runtime, holder_of(self.run))
         cleaned: Json = runtime.redactor.clean(plan.told())[0]
         await self.record("planned", {"plan": cleaned})
         for call in plan.calls:
             if call.never and call.decision is not None:
-                raise EndedError("plan", f"{call} ({call.decision.reason}); nothing was done")
+                raise EndedError("plan", f"{call} ({call.decision.reason}); nothing was done"[:_LONGEST_FAILURE])
         asked = [call for call in plan.calls if call.effect is not None and call.often == "once"]
         if not 1 < len({call.effect.digest for call in asked if call.effect}) <= MOST_ASKED:
             return True
@@ -249,7 +263,8 @@ class Going:
         wanted = (await self._host.hear(_GRACE)).get("wants")
         if not isinstance(wanted, list):
             raise HostError("it said something out of turn")
-        self._host.say({"modules": interfaces.modules(self._language.names([str(name) for name in wanted]))})
+        names = self._language.names([str(name)[:200] for name in wanted[:_MOST_WANTED]])
+        self._host.say({"modules": interfaces.modules(names)})
         if state:
             return None
         said: Json = (await self._host.hear(_GRACE)).get("plan")
@@ -344,8 +359,6 @@ class Going:
             answer = await mediate(self._session, key, pending["arguments"], self._principal, context)
         finally:
             self._call = None
-            if self._caller:
-                self._runs.runtime.sources.add(self._caller, self._runs.runtime.sources.of(holder_of(self.run)))
         return as_value(answer, pending["server"], structured=pending["structured"])
 
     # --- Waiting for a person. ---
@@ -367,8 +380,8 @@ class Going:
         except (HostError, OSError) as error:
             run.status = Status.RUNNING
             await self._end_host()
-            if self._language.is_typescript:  # another engine would have all its time again
-                self._stopped = self._stopped or (Status.FAILED, f"nobody is asked: {error}")
+            # Another process would have all its time again.
+            self._stopped = self._stopped or (Status.FAILED, f"nobody is asked: {error}")
             help_ = "let the program hold less when it asks"
             raise Refusal("code_unkept", f"nobody is asked: {error}", help_) from None
         run.state, run.steps = "", []  # on disk, until it goes on
@@ -403,7 +416,7 @@ def holder_of(run: Run) -> str:
 
 def emptied(run: Run) -> Run:
     """What is kept of a program that has ended: not what it was told."""
-    run.steps, run.moments, run.state, run.question, run.pending = [], [], "", "", {}
+    run.steps, run.moments, run.state, run.question, run.pending, run.data = [], [], "", "", {}, None
     return run
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import json
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
@@ -64,7 +65,7 @@ class Household:
         self._agents = agents
         self._seat = seat
         self._parent = parent
-        self._mail: deque[str] = deque()
+        self._mail: deque[dict[str, str]] = deque()
         self._helpers: dict[str, tuple[Household, asyncio.Task[str]]] = {}
         self._started = 0
 
@@ -84,11 +85,13 @@ class Household:
             case "send":
                 return self._send(str(arguments["agent"]), str(arguments["text"]))
             case _:
-                said = "\n".join(self._mail)
+                said = json.dumps([*self._mail], ensure_ascii=False)
                 self._mail.clear()
-                return said or "nobody said anything"
+                return said
 
     def _start(self, arguments: Arguments) -> str:
+        if self._seat.is_stopped:
+            raise Refusal("helpers_exhausted", "whoever wants one is gone")
         running = sum(not task.done() for _, task in self._helpers.values())
         if self._parent is not None or running >= MOST_HELPERS or self._started >= MOST_IN_ALL:
             most = f"at most {MOST_HELPERS} at once, and {MOST_IN_ALL} in all"
@@ -142,7 +145,7 @@ class Household:
         receiver = self._known(to)
         if len(receiver._mail) >= MOST_MESSAGES:  # noqa: SLF001 - our own kind
             raise Refusal("mail_full", f"{quote(to)} does not read its messages", "wait")
-        receiver._mail.append(f"{self._seat.transcript.id}: {text}")  # noqa: SLF001 - likewise
+        receiver._mail.append({"from": self._seat.transcript.id, "text": text})  # noqa: SLF001 - likewise
         return "it will hear that when it listens"
 
     def _known(self, name: str) -> Household:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, Protocol
 
 from ironcurtain.daemon.plan_asking import EndedError
@@ -11,7 +12,7 @@ from ironcurtain.sandbox import typescript
 from ironcurtain.sandbox.process import interpreter_version
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from pathlib import Path
 
     from ironcurtain.model.call import Json
@@ -24,7 +25,7 @@ PYTHON: Final = "python"
 TYPESCRIPT: Final = "typescript"
 LANGUAGES: Final = (PYTHON, TYPESCRIPT)
 MOST_STATE: Final = 16 << 20  # bytes of a program that waits
-MOST_CHECKED: Final = 2  # programs in the hands of a compiler at once
+MOST_CHECKED: Final = 3  # programs in the hands of a compiler at once, each of another agent
 
 
 class Language(Protocol):
@@ -54,6 +55,20 @@ class Language(Protocol):
 
     def why_not_kept(self) -> str:
         """Why it cannot wait as it was put away; nothing if it can."""
+
+
+class Compilers:
+    """Who may have a compiler look at a program: one of each agent at a time, and so many in all."""
+
+    def __init__(self) -> None:
+        self._all = asyncio.Semaphore(MOST_CHECKED)
+        self._own: dict[str, asyncio.Lock] = {}
+
+    @asynccontextmanager
+    async def one_for(self, agent: str) -> AsyncIterator[None]:
+        """Waits until an agent may have one."""
+        async with self._own.setdefault(agent, asyncio.Lock()), self._all:
+            yield
 
 
 class Python:
@@ -99,17 +114,17 @@ class TypeScript:
 
     is_typescript = True
 
-    def __init__(self, run: Run, directory: Path, free: asyncio.Semaphore) -> None:
+    def __init__(self, run: Run, directory: Path, compilers: Compilers) -> None:
         self._run = run
         self._directory = directory
-        self._free = free
+        self._compilers = compilers
         self._names = typescript.names_in(run.program)
         """Whatever in it may be a server's name."""
 
     async def read(self, interfaces: Interfaces) -> Json:
         """An engine does neither: it only runs it."""
         named = [name for name in interfaces.modules(self._names) if name != "tools"]
-        async with self._free:
+        async with self._compilers.one_for(str(self._run.principal.get("agent", "")).partition("/")[0]):
             declared = interfaces.declarations(self._names)
             complaints, plan = await asyncio.gather(
                 typescript.complaints(self._run.program, declared, self._directory),
@@ -144,9 +159,9 @@ class TypeScript:
         return "" if self._run.repeatable and not self._run.state else "the program was told too much to be repeated"
 
 
-def language_of(run: Run, directory: Path, free: asyncio.Semaphore) -> Language:
-    """The language of a program. `directory` is the owner's alone; `free` says who may have a compiler."""
-    return TypeScript(run, directory, free) if run.language == TYPESCRIPT else Python(run)
+def language_of(run: Run, directory: Path, compilers: Compilers) -> Language:
+    """The language of a program. `directory` is the owner's alone."""
+    return TypeScript(run, directory, compilers) if run.language == TYPESCRIPT else Python(run)
 
 
 def version_of(language: str) -> str:

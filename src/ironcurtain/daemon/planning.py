@@ -6,6 +6,7 @@ exactly the calls that were shown, each as often as it was, and every call is de
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from ironcurtain.mediation.decide import judge, prepare
 from ironcurtain.mediation.effects import AskHuman
 from ironcurtain.model.call import ToolCall
 from ironcurtain.model.decision import Decision, Outcome
+from ironcurtain.wire import strict_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from ironcurtain.sandbox.interfaces import Interfaces
 
 MOST: Final = 200  # calls of one plan
+_MOST_KNOWN: Final = 64 << 10  # bytes of all their arguments
 _OFTEN: Final = {"once": "", "maybe": " (perhaps)", "many": " (any number of times)"}
 
 
@@ -88,7 +91,7 @@ class Plan:
         return [*map(str, self.calls), *(f"and whatever else {name} can do" for name in self.loose)]
 
 
-def read_plan(
+async def read_plan(
     raw: Any,  # noqa: ANN401 - as it came
     interfaces: Interfaces,
     principal: Principal,
@@ -100,13 +103,15 @@ def read_plan(
     loose = raw.get("open") if isinstance(raw, dict) else None
     sites = [site for site in calls if isinstance(site, dict)][:MOST] if isinstance(calls, list) else []
     seen = runtime.sources.of(holder)
-    found = tuple(
-        call
-        for site in sites
-        for call in _planned(site, interfaces, ToolCall("", "", {}, principal, sources=seen), runtime)
-    )
-    names = [str(name)[:200] for name in loose][:MOST] if isinstance(loose, list) else []
-    return Plan(found, tuple(names))
+    caller, left = ToolCall("", "", {}, principal, sources=seen), _MOST_KNOWN
+    found: list[Planned] = []
+    for site in sites:
+        left -= len(strict_json.canonical([site.get("args"), site.get("kwargs")]))
+        known = site if left > 0 else {**site, "args": None}  # what a person cannot weigh counts as not known
+        found += _planned(known, interfaces, caller, runtime)
+        await asyncio.sleep(0)  # others have their turn
+    names = [str(name)[:200] for name in loose[:MOST]] if isinstance(loose, list) else []
+    return Plan(tuple(found), tuple(names))
 
 
 def _planned(site: dict[str, Any], interfaces: Interfaces, caller: ToolCall, runtime: Runtime) -> Iterator[Planned]:
@@ -114,7 +119,8 @@ def _planned(site: dict[str, Any], interfaces: Interfaces, caller: ToolCall, run
     function = interfaces.find(name)
     if function is None:
         return
-    flows = site.get("flows")
+    listed = site.get("flows")
+    flows = listed[:MOST] if isinstance(listed, list) else []
     arguments, decision, effect = None, None, None
     args, kwargs = site.get("args"), site.get("kwargs")
     if isinstance(args, list) and isinstance(kwargs, dict):
@@ -123,7 +129,7 @@ def _planned(site: dict[str, Any], interfaces: Interfaces, caller: ToolCall, run
         except Refusal:
             arguments = None  # the type checker says so
     if arguments is not None:
-        read = {_tool_of(interfaces, each) for each in flows} if isinstance(flows, list) else set()
+        read = {_tool_of(interfaces, each) for each in flows}
         sources = (caller.sources or frozenset()) | read - {""}
         call = ToolCall(function.server, function.tool, arguments, caller.principal, sources=sources)
         decision, effect = _decided(call, runtime)
@@ -131,7 +137,7 @@ def _planned(site: dict[str, Any], interfaces: Interfaces, caller: ToolCall, run
         name,
         line if isinstance(line, int) else 0,
         often if often in _OFTEN else "many",
-        tuple(str(each)[:200] for each in flows) if isinstance(flows, list) else (),
+        tuple(str(each)[:200] for each in flows),
         arguments,
         site.get("caught") is True,
         decision,

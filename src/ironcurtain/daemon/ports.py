@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import TYPE_CHECKING, Final
 
@@ -124,8 +123,12 @@ class CallPorts:
     # --- (9) ---
 
     async def ask(self, effect: AskHuman) -> Approval | Decision:
-        """Ask a person, and wait."""
-        return await self._asking.ask(effect)
+        """Ask a person, and wait; and then for whoever holds everything."""
+        answer = await self._asking.ask(effect)
+        oversight = self._this.context.oversight
+        if oversight is not None and not await oversight.go_on():
+            self._this.context.withdrawn.set()
+        return answer
 
     # --- (10) to (12) ---
 
@@ -192,7 +195,7 @@ class CallPorts:
         call, prepared, runtime = effect.call, effect.prepared, self._runtime
         account, now = self._accounts(call.principal), time.monotonic()
         if runtime.ledger.tripped(account, now):
-            await asyncio.sleep(BRAKE)
+            await runtime.brake(call.principal)
         else:
             runtime.ledger.refuse(account, now)
         fields = self._this.about(prepared.call if prepared else call)

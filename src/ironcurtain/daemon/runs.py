@@ -15,7 +15,7 @@ from ironcurtain.audit.record import principal_fields
 from ironcurtain.audit.store import AuditHaltedError, UnrecordableError
 from ironcurtain.daemon.going import Going, emptied, holder_of, now
 from ironcurtain.daemon.histories import History, histories
-from ironcurtain.daemon.languages import LANGUAGES, MOST_CHECKED, PYTHON, TYPESCRIPT, version_of
+from ironcurtain.daemon.languages import LANGUAGES, PYTHON, TYPESCRIPT, Compilers, version_of
 from ironcurtain.daemon.planning import read_plan
 from ironcurtain.daemon.skills import Skills
 from ironcurtain.errors import Refusal
@@ -26,8 +26,6 @@ from ironcurtain.sandbox.store import Run, Status, Store
 from ironcurtain.wire.call import principal_from
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ironcurtain.daemon.planning import Plan
     from ironcurtain.daemon.runtime import Runtime
     from ironcurtain.daemon.skills import Skill
@@ -36,9 +34,10 @@ if TYPE_CHECKING:
     from ironcurtain.model.call import Json, Principal
 
 MOST_RUNNING: Final = 32  # programs that are not waiting; no more than eight of them at once have a process
-MOST_OF_ONE: Final = 8  # of one agent
+MOST_OF_ONE: Final = 5  # of one agent and whoever works for it: fewer than there are sandboxes
 MOST_WAITING: Final = 200
 LONGEST_PROGRAM: Final = 200_000  # characters
+_LAST_WORDS: Final = 10.0  # seconds for programs to end
 _TIDY_EVERY: Final = 50
 _BEGUN: Final = 1e-7  # progress; whatever comes later is more
 
@@ -51,8 +50,7 @@ class Runs:
         self.store = store
         self.skills = Skills(runtime.home.skills)
         self.hosts = Hosts(runtime.home.run, runtime.settings.code.fields())
-        self.checking = asyncio.Semaphore(MOST_CHECKED)
-        """Who may have a compiler look at a program."""
+        self.compilers = Compilers()
         self._under_way: dict[str, Going] = {}
         self._interfaces: dict[tuple[Principal, frozenset[tuple[str, str]] | None], tuple[Catalogue, Interfaces]] = {}
         self._begun = 0
@@ -166,7 +164,7 @@ class Runs:
 
     def _make_room(self, run: Run) -> None:
         running = [each.run for each in self._under_way.values() if each.run.status is Status.RUNNING]
-        own = [each for each in running if each.principal == run.principal]
+        own = [each for each in running if _whose(each) == _whose(run)]
         waiting = len(self._under_way) - len(running)
         if len(running) >= MOST_RUNNING or len(own) >= MOST_OF_ONE or waiting >= MOST_WAITING:
             raise Refusal("code_exhausted", "too many programs at once", "wait until one has ended")
@@ -177,7 +175,7 @@ class Runs:
             raw = await Going(self, self._new("", program, None, principal, language), principal).proposed()
         except HostError as error:
             raise Refusal("code_unavailable", str(error), "run: ironcurtain doctor") from None
-        return read_plan(raw, await self.interfaces(principal), principal, self.runtime)
+        return await read_plan(raw, await self.interfaces(principal), principal, self.runtime)
 
     def _start(self, going: Going, answer: dict[str, Json] | None) -> None:
         self._under_way[going.run.id] = going
@@ -189,6 +187,9 @@ class Runs:
         if len(skill.code) > LONGEST_PROGRAM or skill.language not in LANGUAGES:
             raise Refusal("code_too_long", f"more than {LONGEST_PROGRAM} characters, or no language that there is")
         self.skills.check(skill, principal)
+        if self.skills.has(skill, principal):
+            return
+        await self.runtime.brake(principal)
         text = self.runtime.redactor.text(skill.code)
         about: dict[str, Json] = {"event": "skill", "agent": principal_fields(principal), "name": skill.name}
         try:
@@ -240,18 +241,31 @@ class Runs:
         await asyncio.wait([going.done])
         return going.run.told()
 
-    async def end_all_of(self, task: str) -> None:
-        """End all programs of a task."""
-        own = [going for going in self._under_way.values() if going.started and _task_of(going.run) == task]
+    def adopt(self, task: str, oversight: Oversight, holder: str) -> list[str]:
+        """Whoever goes on with a task looks on at its programs again. Says which there are."""
+        own = self._of(task)
         for going in own:
-            going.stop()
-        if own:
-            await asyncio.wait([going.done for going in own])
+            going.overseen(oversight, holder)
+        return [going.run.id for going in own]
 
-    def of_principal(self, names: Iterable[str], principal: Principal) -> list[str]:
-        """Those of these programs that are this principal's."""
-        own = [going.run for going in self._under_way.values() if going.run.principal == principal_fields(principal)]
-        return [run.id for run in own if run.id in set(names)]
+    async def leave(self, task: str, *, whole: bool) -> None:
+        """Nobody looks on any more: end all programs of a task, or, if not all of it ends, those that do not wait."""
+        ending = []
+        for going in self._of(task):
+            if whole or going.run.status is not Status.WAITING:
+                going.stop()
+                ending.append(going.done)
+            else:
+                going.overseen(_alone(going.run))
+        if ending:
+            await asyncio.wait(ending, timeout=_LAST_WORDS)
+
+    def any_of(self, task: str) -> bool:
+        """Whether a task has programs that are not over."""
+        return bool(self._of(task))
+
+    def _of(self, task: str) -> list[Going]:
+        return [going for going in self._under_way.values() if going.started and _task_of(going.run) == task]
 
     async def interfaces(self, principal: Principal, only: frozenset[tuple[str, str]] | None = None) -> Interfaces:
         """What the tools of a principal, or those of them that were given to it, are called in a program."""
@@ -270,6 +284,10 @@ def _text_or_none(value: Json) -> str | None:
 
 async def _freely() -> bool:
     return True
+
+
+def _whose(run: Run) -> str:
+    return str(run.principal.get("agent", "")).partition("/")[0]
 
 
 def _task_of(run: Run) -> Json:

@@ -47,6 +47,7 @@ from ironcurtain.gateway.scan import without_findings
 from ironcurtain.gateway.upstream.server import Server, State, Terms
 from ironcurtain.mediation.decide import refused
 from ironcurtain.mediation.driver import drive
+from ironcurtain.mediation.effects import Answer
 from ironcurtain.mediation.latch import Latch
 from ironcurtain.model.call import Principal, ToolCall
 from ironcurtain.model.decision import Stage
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
     from ironcurtain.artifacts.servers import Credentials, ServerSpec
     from ironcurtain.escalation.queue import Answer as Said
     from ironcurtain.escalation.queue import Question
-    from ironcurtain.mediation.effects import Answer
     from ironcurtain.model.call import Arguments, Json
     from ironcurtain.model.decision import Decision
 
@@ -126,6 +126,7 @@ class Runtime:
         self._drifted: frozenset[tuple[str, str]] = frozenset()
         """Tools that have drifted in this run: that is recorded once."""
         self._telling: list[asyncio.Future[None]] = []
+        self._brakes: dict[str, asyncio.Lock] = {}
         self._calls = 0
         self._run = os.urandom(4).hex()
         self._watching: asyncio.Task[None] | None = None
@@ -394,6 +395,8 @@ class Runtime:
         overseen, context.holder = context.oversight, context.holder or session
         if overseen is not None and not await overseen.go_on():
             context.withdrawn.set()
+            if key[0] == code_tools.OURS:
+                return Answer(refused(Stage.VALIDATE, Refusal("withdrawn", "whoever this is for is gone")))
         if key[0] == code_tools.OURS and (overseen is not None or self.settings.code.offered):
             return await code_tools.perform(self.runs, key[1], arguments, principal, context)
         ports = CallPorts(self, self._next_id(), session, context)
@@ -412,12 +415,17 @@ class Runtime:
         }
         account, now = [Account(principal)], time.monotonic()
         if self.ledger.tripped(account, now):
-            await asyncio.sleep(BRAKE)
+            await self.brake(principal)
         else:
             self.ledger.refuse(account, now)
         with contextlib.suppress(AuditHaltedError, UnrecordableError):
             await self.audit.append("refused", fields)
         return decision
+
+    async def brake(self, principal: Principal) -> None:
+        """What is hardly worth a record comes one after the other, and slowly; helpers stand in the same line."""
+        async with self._brakes.setdefault((principal.agent or "").partition("/")[0], asyncio.Lock()):
+            await asyncio.sleep(BRAKE)
 
     def _next_id(self) -> str:
         self._calls += 1

@@ -2,7 +2,8 @@
 
 The loop is the agent: nothing that it says is believed. It gets the tools of its principal through a session like any
 other client's; a thought is paid for before it is had; whoever looks on can hold everything and let it go on.
-INVARIANT: no line of a transcript is missing from the disk when something follows from it.
+INVARIANT: the transcript is what the model said, what it was told and what was done, as we saw it; no line of it is
+missing from the disk when something follows from it. After a stop nothing of the task makes a call.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import asyncio
 import contextlib
 import json
 import time
-from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,20 +20,19 @@ from ironcurtain.audit.store import AuditHaltedError, UnrecordableError
 from ironcurtain.budget.ledger import COST, MILLION, TOKENS, Account, Exhausted
 from ironcurtain.daemon import code_tools
 from ironcurtain.errors import Refusal
-from ironcurtain.gateway.context import Oversight
+from ironcurtain.gateway.context import CallContext, Oversight
 from ironcurtain.gateway.inbound.session import Session
-from ironcurtain.sandbox.process import LARGEST, PROCESSOR_SECONDS, PYTHON, Host, needed
-from ironcurtain.wire import strict_json
-from ironcurtain.wire.limits import ANSWER
+from ironcurtain.sandbox.process import PROCESSOR_SECONDS, PYTHON, Host, needed
+from ironcurtain.wire import jsonrpc, strict_json
+from ironcurtain.wire.limits import MESSAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from ironcurtain.daemon.household import Household
     from ironcurtain.daemon.minds import Mind, Thought
     from ironcurtain.daemon.runtime import Runtime
     from ironcurtain.daemon.transcripts import Transcript
-    from ironcurtain.gateway.context import CallContext
     from ironcurtain.mediation.effects import Answer
     from ironcurtain.model.call import Arguments, Json, Principal
     from ironcurtain.model.decision import Decision
@@ -42,6 +41,11 @@ if TYPE_CHECKING:
 
 _MEMORY: Final = 512 << 20  # bytes for the loop and all that was said
 _LAST_WORDS: Final = 5.0  # seconds for calls under way to be recorded
+_LONGEST_RESULT: Final = 30_000  # characters of a result that the model is given
+_LONGEST_INSTRUCTIONS: Final = 100_000
+_MOST_IDLE: Final = 100  # messages with which it does nothing
+_PATIENCE: Final = 50  # seconds that one question for a program's result waits
+_UNKNOWN: Final = "It is not known whether this was done: the agent was cut off. Look before you do it again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +83,11 @@ class Seat:
         self._ended: tuple[str, str] | None = None
         self._said: asyncio.Queue[str] = asyncio.Queue()
         """What the person says, until the agent hears it."""
-        self._expected: deque[dict[str, Any]] = deque()
-        """What the agent was told by the model and by the person, and has to write down next."""
         self._thinking = False
+        self._called: dict[str, Any] | None = None
+        """The call of the model's that is under way."""
+        self._idle = 0
+        """What it said since it last did something."""
         self._calling = asyncio.Lock()
         self._turns = 0
         self.over = asyncio.Event()
@@ -114,36 +120,37 @@ class Seat:
         """Work until there is nothing more to do, or until it is stopped."""
         working = asyncio.create_task(self._work())
         stopped = asyncio.create_task(self._stopped.wait())
-        await asyncio.wait([working, stopped], return_when=asyncio.FIRST_COMPLETED)
-        stopped.cancel()
-        self._stopped.set()
-        self._going.set()  # who was held does not go on
-        await self._leave()
-        working.cancel()
-        await asyncio.wait([working])
-        error = None if working.cancelled() else working.exception()
-        status, reason = self._ended or ("failed", str(error or "its process ended"))
-        with contextlib.suppress(OSError):
-            self.transcript.add({"status": status, "reason": reason})
-        if self.parent is None:
-            self._runtime.sources.forget(self._holder)
-        if status == "done" or self.parent is not None:
-            await self._close_account()
-        self.tell({"ended": status, "reason": reason})
-        self.over.set()
+        try:
+            await asyncio.wait([working, stopped], return_when=asyncio.FIRST_COMPLETED)
+            self._stopped.set()
+            self._going.set()  # who was held does not go on
+            await self._leave()
+        finally:
+            stopped.cancel()
+            working.cancel()
+            await asyncio.wait([working])
+            error = None if working.cancelled() else working.exception()
+            status, reason = self._ended or ("failed", str(error or "its process ended"))
+            with contextlib.suppress(OSError, Refusal):
+                self.transcript.add({"status": status, "reason": reason})
+            if self.parent is None:
+                self._runtime.sources.forget(self._holder)
+            if status == "done" or self.parent is not None:
+                await self._close_account()
+            self.tell({"ended": status, "reason": reason})
+            self.over.set()
         return self.transcript
 
     async def _leave(self) -> None:
         """Nobody is there any more: withdraw what is under way, and have it recorded."""
-        await self.household.close()
+        whole = self.parent is not None  # who worked for another leaves nothing that waits
+        await asyncio.gather(self.household.close(), self._runtime.runs.leave(self.transcript.id, whole=whole))
         for task in self._tasks:
             task.cancel()
         if self._session is not None:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(self._session.close()), _LAST_WORDS)
             self._runtime.grants.end_session(self._session.name)
-        if self.parent is not None:  # who worked for another leaves nothing that waits
-            await self._runtime.runs.end_all_of(self.transcript.id)
         if self._host is not None:
             await self._host.end()
         await self._mind.close()
@@ -155,65 +162,62 @@ class Seat:
         skills = self._runtime.runs.skills.all(self.principal)
         self._runtime.sources.add(self._holder, [*self.memory.sources, *(s for skill in skills for s in skill.sources)])
         self._remember()
-        for run in self._runtime.runs.of_principal(transcript.begun.values(), self.principal):
+        for run in self._runtime.runs.adopt(transcript.id, self.oversight(), self._holder):
             self.tell({"program": run})
         host = self._host = await Host.of(command)
         self._session = Session(f"agent-{transcript.id}", self.principal, _Desk(self), self._to_loop)
         interfaces = await self._runtime.runs.interfaces(self.principal, self.only)
         begin: dict[str, Json] = {
-            "messages": [*transcript.messages],
-            "begun": dict(transcript.begun),
+            "turn": {"calls": [*transcript.unanswered], "final": transcript.is_answered},
             "direct": transcript.about.direct,
             "servers": interfaces.sizes(),
             "skills": [str(skill) for skill in skills],
         }
         host.say(begin)
         while self._ended is None:
-            self._from_loop(await host.line(None, LARGEST))
+            self._from_loop(await host.line(None, MESSAGE.size))
             await asyncio.sleep(0)  # others have their turn
 
     def _from_loop(self, line: bytes) -> None:
-        """A line of the agent's: for us, or for the gateway."""
+        """A line of the agent's: for us, or for the gateway. One that it has no reason to say ends it."""
         try:
-            message: Any = strict_json.loads(line, ANSWER)
-            method = message.get("method") if isinstance(message, dict) else None
-            params = message.get("params", {}) if isinstance(message, dict) else {}
-            if method == "agent/note":
-                self._note(params)
-            elif method in ("agent/think", "agent/answer"):
-                self._require_quiet()
-                answer = self._thought(params) if method == "agent/think" else self._answered()
-                task = asyncio.create_task(self._answer(message["id"], answer))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
-            elif self._session is not None:
-                self._session.receive(line)
-        except (Refusal, OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+            message: Any = strict_json.loads(line, MESSAGE)
+            match message:
+                case {"method": "agent/think", "id": id_, "params": {"instructions": str(instructions)}}:
+                    self._begin_turn()
+                    self._task(self._answer(id_, self._thought(instructions[:_LONGEST_INSTRUCTIONS])))
+                case {"method": "agent/answer", "id": id_}:
+                    self._begin_turn()
+                    self._task(self._answer(id_, self._answered()))
+                case {"method": "tools/call", "id": str(id_), "params": dict(params)}:
+                    self._call(id_, params, line)
+                case {"method": "initialize" | "notifications/initialized" | "tools/list" | "ping"}:
+                    self._count_idle()
+                    if self._session is not None:
+                        self._session.receive(line)
+                case _:
+                    raise Refusal("agent_malformed", "it has no reason to say that")  # noqa: TRY301 - like the others
+        except (Refusal, OSError) as error:
             self.stop("failed", f"what the agent says is not understood: {error}")
 
-    def _require_quiet(self) -> None:
-        if self._thinking:
-            raise Refusal("agent_malformed", "one thought after the other")
+    def _count_idle(self) -> None:
+        self._idle += 1
+        if self._idle > _MOST_IDLE:
+            raise Refusal("agent_malformed", "it talks, and does nothing")
+
+    def _begin_turn(self) -> None:
+        """One thought after the other, and none while a call is open."""
+        self._idle = 0
+        if self._thinking or self._called is not None or self.transcript.unanswered:
+            raise Refusal("agent_malformed", "one thing after the other")
         self._thinking = True
 
-    def _note(self, params: Any) -> None:  # noqa: ANN401 - as an agent said it
-        """Write down what the agent adds: what it was told, as it was told it; what a tool said, as it says."""
-        match params:
-            case {"message": {"role": "tool", "id": str(), "name": str(), "text": str(), "failed": bool()}, **other}:
-                if other or params["message"].keys() != _TOLD:
-                    raise Refusal("agent_malformed", "a message that is none")
-                line = {"message": params["message"]}
-            case {"message": dict(message), **other} if not other and self._expected and message == self._expected[0]:
-                line = {"message": self._expected.popleft()}
-            case {"begun": str(begun), "run": str(run), **other} if not other:
-                line = {"begun": begun[:200], "run": run[:20]}
-            case _:
-                raise Refusal("agent_malformed", "a note that is none")
-        self.transcript.add(line)
-        if "message" in line:
-            self.tell(line)
+    def _task(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
-    async def _answer(self, id_: Json, answer: Any) -> None:  # noqa: ANN401 - something to wait for
+    async def _answer(self, id_: Json, answer: Awaitable[dict[str, Json]]) -> None:
         try:
             result = await answer
         except asyncio.CancelledError:
@@ -223,25 +227,82 @@ class Seat:
             return
         finally:
             self._thinking = False
-        self._to_loop(json.dumps({"jsonrpc": "2.0", "id": id_, "result": result}).encode() + b"\n")
+        self._say({"jsonrpc": "2.0", "id": id_, "result": result})
+
+    def _say(self, message: dict[str, Json]) -> None:
+        if self._host is not None:
+            self._host.send(json.dumps(message).encode() + b"\n")
+
+    # --- Calls. ---
+
+    def _call(self, id_: str, params: dict[str, Any], line: bytes) -> None:
+        """A call that the model asked for, as it asked for it, and once."""
+        self._idle = 0
+        call = next((each for each in self.transcript.unanswered if each["id"] == id_), None)
+        if self._called is not None or self._thinking or call is None:
+            raise Refusal("agent_malformed", "a call that nobody asked for")
+        asked: dict[str, Json] = {"name": call["name"], "arguments": call["arguments"]}
+        if strict_json.canonical(params) != strict_json.canonical(asked) or self._session is None:
+            raise Refusal("agent_malformed", "a call that is not as the model asked for it")
+        self._called = call
+        if id_ in self.transcript.begun:
+            self._task(self._came_of(self.transcript.begun[id_]))
+        else:
+            self.transcript.add({"begun": id_, "run": ""})
+            self._session.receive(line)
+
+    async def _came_of(self, run: str) -> None:
+        """What came of a call that was begun earlier. INVARIANT: it is not made again."""
+        text, failed, status = _UNKNOWN, True, "waiting"
+        arguments: dict[str, Json] = {"run": run, "seconds": _PATIENCE}
+        while run and status in ("waiting", "running"):
+            answer = await self.mediate((code_tools.OURS, "code_result"), arguments, CallContext({}))
+            if answer.executed is None or answer.executed.result is None:
+                text, status = f"{answer.decision.reason}. {_UNKNOWN}", "unknown"
+            else:
+                result: Any = answer.executed.result
+                text, failed = _text_of(result), bool(result.get("isError"))
+                status = result["structuredContent"]["status"]
+        content: dict[str, Json] = {"content": [{"type": "text", "text": text}], "isError": failed}
+        self._to_loop(jsonrpc.result(self._called["id"] if self._called else "", content))
 
     def _to_loop(self, line: bytes) -> None:
+        """What the session says. The result of a call is kept before the agent has it."""
+        message: Any = json.loads(line)
+        if self._called is not None and message.get("id") == self._called["id"] and "method" not in message:
+            called, self._called = self._called, None
+            error, result = message.get("error"), message.get("result", {})
+            text = str(error["message"]) if error else _text_of(result)
+            if len(text) > _LONGEST_RESULT:
+                text = f"{text[:_LONGEST_RESULT]}\n... ({len(text) - _LONGEST_RESULT} characters more)"
+            told = {"id": called["id"], "name": called["name"], "text": text}
+            try:
+                self._add({"role": "tool", **told, "failed": bool(error or result.get("isError"))})
+            except (Refusal, OSError) as problem:
+                self.stop("failed", str(problem))
+                return
         if self._host is not None:
             self._host.send(line)
 
+    def _add(self, message: dict[str, Json]) -> None:
+        """Something was said."""
+        self.transcript.add({"message": message})
+        self.tell({"message": message})
+
     # --- The model's turn, and the person's. ---
 
-    async def _thought(self, params: dict[str, Any]) -> dict[str, Json]:
+    async def _thought(self, instructions: str) -> dict[str, Json]:
         """The next message of the model. Trouble on the way pauses the agent; the person says whether to try again."""
-        asked: dict[str, Json] = {
-            "instructions": str(params["instructions"]),
-            "messages": [self._restored(at, message) for at, message in enumerate(self.transcript.messages)],
-            "tools": params["tools"],
-        }
+        tools: list[Json] = [
+            {"name": tool["name"], "about": tool.get("description", ""), "schema": tool["inputSchema"]}
+            for tool in await self.offered()
+        ]
+        messages: list[Json] = [self._restored(at, message) for at, message in enumerate(self.transcript.messages)]
+        asked: dict[str, Json] = {"instructions": instructions, "messages": messages, "tools": tools}
         while True:
             await self._wait()
             if not self._said.empty():
-                return self._heard("heard", self._said.get_nowait())
+                return self._heard(self._said.get_nowait())
             if self._turns >= self._runtime.settings.run.turns:
                 self._turns = 0
                 self.pause("turns", f"it has thought {self._runtime.settings.run.turns} times about this")
@@ -252,27 +313,27 @@ class Seat:
                 self.pause(refusal.code, f"{refusal.reason}; {refusal.help}" if refusal.help else refusal.reason)
                 continue
             self._turns += 1
-            message = {"role": "model", "text": thought.text, "calls": [*thought.calls]}
-            self._expected.append(message)
             if thought.raw is not None:
                 self.transcript.add({"raw": thought.raw})
-            return {"text": thought.text, "calls": [*thought.calls]}
+            self._add({"role": "model", "text": thought.text, "calls": [*thought.calls]})
+            return {"text": thought.text, "calls": [*self.transcript.unanswered], "final": self.transcript.is_answered}
 
     def _restored(self, at: int, message: dict[str, Any]) -> dict[str, Json]:
         """A message as its provider knows it."""
         raw = self.transcript.raws.get(at)
         return {**message, "raw": raw} if raw is not None else message
 
-    def _heard(self, name: str, text: str) -> dict[str, Json]:
+    def _heard(self, text: str) -> dict[str, Json]:
         self._turns = 0
-        self._expected.append({"role": "user", "text": text})
-        return {name: text}
+        self._add({"role": "user", "text": text})
+        return {"text": text, "calls": [], "final": False}
 
     async def _answered(self) -> dict[str, Json]:
         """The agent has an answer. In a chat the person may go on."""
         if self.transcript.about.chat or not self._said.empty():
             self.tell({"answered": True})
-            return self._heard("text", await self._said.get())
+            self._heard(await self._said.get())
+            return {"over": False}
         self.stop("done")
         return {"over": True}
 
@@ -319,6 +380,8 @@ class Seat:
 
     async def _close_account(self) -> None:
         """The task is over, and nobody will use its budget again."""
+        if self._runtime.runs.any_of(self.transcript.id):
+            return
         account = Account(self.principal, self.transcript.id)
         with contextlib.suppress(AuditHaltedError, UnrecordableError):
             if self._runtime.ledger.reset(account):
@@ -330,6 +393,8 @@ class Seat:
 
     def _recorded(self, kind: str, fields: dict[str, Json]) -> None:
         if kind == "event" and fields.get("event") == "code" and fields.get("what") == "begun":
+            if self._called is not None:
+                self.transcript.add({"begun": self._called["id"], "run": str(fields["run"])})
             self.tell({"program": fields["run"]})
         self.tell({"record": kind, **fields})
 
@@ -350,14 +415,14 @@ class Seat:
             await self.parent._wait()  # noqa: SLF001 - our own kind
 
     async def _may(self) -> bool:
-        """Whether a call may be made. Who was held when it was stopped may not; a program that outlives it may."""
-        held = self._is_held()
+        """Whether a call may be made: not by who was stopped. A program that outlives it has other oversight."""
         await self._wait()
-        return not (held and self._stopped.is_set())
+        return not self.is_stopped
 
-    def _is_held(self) -> bool:
-        above = self.parent is not None and self.parent._is_held()  # noqa: SLF001 - our own kind
-        return above or not self._going.is_set()
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it, or whoever it works for, ends."""
+        return self._stopped.is_set() or (self.parent is not None and self.parent.is_stopped)
 
     async def offered(self) -> list[dict[str, Json]]:
         """The tools that the model is told of."""
@@ -415,4 +480,7 @@ class _Desk:
         return self._seat.runtime.listen(changed)
 
 
-_TOLD: Final = {"role", "id", "name", "text", "failed"}
+def _text_of(result: dict[str, Any]) -> str:
+    """What the model is told of a result."""
+    parts = [part for part in result.get("content", ()) if isinstance(part, dict)]
+    return "\n".join(str(part.get("text")) if part.get("type") == "text" else f"({part.get('type')})" for part in parts)

@@ -59,11 +59,16 @@ class Skills:
         if place.is_dir() and not (place / f"{skill.name}.json").exists() and len(list(place.iterdir())) >= MOST:
             raise Refusal("skill_refused", f"more than {MOST} skills", "replace one of them")
 
+    def has(self, skill: Skill, principal: Principal) -> bool:
+        """Whether it is kept already, as it is."""
+        path = self._of(principal) / f"{skill.name}.json"
+        return path.is_file() and path.read_bytes() == _written(skill)
+
     def save(self, skill: Skill, principal: Principal) -> None:
         """Keep one; another of the same name is replaced."""
         place = self._of(principal)
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_artifact(place / f"{skill.name}.json", json.dumps(asdict(skill)).encode())
+        write_artifact(place / f"{skill.name}.json", _written(skill))
 
     def load(self, name: str, principal: Principal) -> Skill:
         """One of an agent's."""
@@ -84,3 +89,7 @@ class Skills:
         name = (principal.agent or "").rpartition("/")[0] if principal.subagent else principal.agent
         whose = json.dumps([name, principal.group, principal.member]).encode()
         return self._directory / hashlib.sha256(whose).hexdigest()[:16]
+
+
+def _written(skill: Skill) -> bytes:
+    return json.dumps(asdict(skill)).encode()

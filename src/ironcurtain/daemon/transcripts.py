@@ -69,10 +69,13 @@ class Transcript:
 
     def add(self, line: dict[str, Any]) -> None:
         """Take a line in, and have it on disk. Raises `OSError` if that cannot be done, `Refusal` if it is too much."""
-        if self.size > LARGEST // 2:
+        data = _line({"at": _now(), **line})
+        ours = "status" in line or "used" in line  # an end is always kept
+        if self.size + len(data) > (LARGEST if ours else LARGEST // 2):
             raise Refusal("agent_too_long", "more was said than is kept", "begin a new task")
+        _append(self.path, data)
+        self.size += len(data)
         self.take(line)
-        self.size += _append(self.path, {"at": _now(), **line})
 
     def take(self, line: dict[str, Any]) -> None:
         """Take a line in that is on disk already."""
@@ -89,6 +92,22 @@ class Transcript:
             self.cost += line["used"]["cost"]
         elif "status" in line:
             self.status, self.reason = line["status"], line["reason"]
+
+    @property
+    def unanswered(self) -> list[dict[str, Any]]:
+        """The calls of the model's last message that have no result yet."""
+        answered = set()
+        for message in reversed(self.messages):
+            if message["role"] == "tool":
+                answered.add(message["id"])
+            else:
+                return [call for call in message.get("calls", ()) if call["id"] not in answered]
+        return []
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the model has nothing more to do."""
+        return self.messages[-1]["role"] == "model" and not self.messages[-1]["calls"]
 
     @property
     def answer(self) -> str:
@@ -115,7 +134,7 @@ class Transcripts:
         self._directory.mkdir(mode=0o700, exist_ok=True)
         name, created = secrets.token_hex(4), _now()
         found = Transcript(self._path(name), name, about, created)
-        _append(found.path, {"at": created, "about": asdict(about)}, fresh=True)
+        _append(found.path, _line({"at": created, "about": asdict(about)}), fresh=True)
         found.add({"message": {"role": "user", "text": about.task}})
         return found
 
@@ -153,14 +172,17 @@ def _read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _append(path: Path, line: dict[str, Any], *, fresh: bool = False) -> int:
+def _line(line: dict[str, Any]) -> bytes:
+    return json.dumps(line).encode() + b"\n"
+
+
+def _append(path: Path, data: bytes, *, fresh: bool = False) -> None:
     new = os.O_CREAT | os.O_EXCL if fresh else 0
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | new, 0o600)
     with os.fdopen(descriptor, "wb") as file:
-        size = file.write(json.dumps(line).encode() + b"\n")
+        file.write(data)
         file.flush()
         os.fsync(file.fileno())
-    return size
 
 
 def _now() -> str:

@@ -14,6 +14,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
+from ironcurtain.identity.unfolding import unfolded
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -74,7 +76,7 @@ class Broker:
 
     def worst(self, asked: dict[str, Any]) -> dict[str, int]:
         """No token is shorter than a byte."""
-        into = len(json.dumps(asked, ensure_ascii=False).encode()) + _OVERHEAD
+        into = len(json.dumps({**asked, "tools": _tools(asked)}, ensure_ascii=False).encode()) + _OVERHEAD
         return {"tokens": into + self._most, "cost": self._price.of(into, self._most)}
 
     async def think(self, asked: dict[str, Any]) -> None:
@@ -87,7 +89,7 @@ class Broker:
 
         tools = [
             ToolDefinition(name=tool["name"], description=tool["about"], parameters_json_schema=tool["schema"])
-            for tool in asked["tools"]
+            for tool in _tools(asked)
         ]
         settings = ModelSettings(max_tokens=self._most, timeout=_PATIENCE)
         began = False
@@ -126,6 +128,11 @@ class Broker:
             "raw": _as_json(response),
             "used": {"tokens": into + out, "cost": self._price.of(into, out, **kinds)} if known else None,
         }
+
+
+def _tools(asked: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tools as they are sent: no library has anything left to unfold."""
+    return [{**tool, "schema": unfolded(tool["schema"])} for tool in asked["tools"]]
 
 
 def _history(asked: dict[str, Any]) -> Iterator[said.ModelMessage]:

@@ -43,12 +43,18 @@ class Flows:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
                     self._into(target, self.of(value))
+                    self._add(_aliased(value), self.of(target))
             case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.AugAssign(target=target, value=value):
                 self._into(target, self.of(value))
             case ast.NamedExpr(target=target, value=value):
                 self._into(target, self.of(value))
+                self._add(_aliased(value), self.of(target))
             case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
                 self._into(target, self.of(value))
+                self._add(_aliased(value), self.of(target))
+            case ast.Match(subject=subject, cases=cases):
+                captures = [each for case in cases for each in ast.walk(case.pattern)]
+                self._add([name for each in captures if (name := _captured(each))], self.of(subject))
             case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
                 self._into(target, self.of(value))
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
@@ -56,6 +62,9 @@ class Flows:
                 self._add([name], inside)
                 if name in self._handed_on:
                     self._add(self._parameters[name], self._every)
+            case ast.arguments(defaults=values, kw_defaults=others):
+                given = [self.of(each) for each in (*values, *others) if each is not None]
+                self._add(named(node), set().union(*given))
             case ast.Call(func=function, args=args, keywords=keywords):
                 self._called(function, [*args, *(word.value for word in keywords)])
             case ast.Try(body=body, handlers=handlers) | ast.TryStar(body=body, handlers=handlers):
@@ -70,6 +79,10 @@ class Flows:
             given |= self.of(function.value)
         elif isinstance(function, ast.Name) and function.id in self._in:
             self._in[function.id] |= given
+        if isinstance(function, ast.Name) and function.id in self._parameters:  # it may put something into them
+            inside = self.of(function)
+            for each in values:
+                self._add(_aliased(each), inside)
         for each in (function, *values):
             if isinstance(each, ast.Name):
                 self._add(self._parameters.get(each.id, ()), given)
@@ -92,6 +105,32 @@ class Flows:
             elif isinstance(node, ast.Call) and (tool := self._names.meant(node.func)) is not None:
                 found.add(tool)
         return found
+
+
+def _aliased(value: ast.expr) -> set[str]:
+    """Variables that hold the very thing that a value is, or holds: what is put into it is in them."""
+    parts: list[ast.expr | None] = []
+    match value:
+        case ast.Name(id=name):
+            return {name}
+        case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Starred(value=inner):
+            parts = [inner]
+        case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.BoolOp(values=elements):
+            parts = [*elements]
+        case ast.Dict(values=elements):
+            parts = [*elements]
+        case ast.IfExp(body=one, orelse=other):
+            parts = [one, other]
+        case ast.NamedExpr(value=inner):
+            parts = [inner]
+    return {name for part in parts if part is not None for name in _aliased(part)}
+
+
+def _captured(pattern: ast.AST) -> str | None:
+    """The variable that a part of a pattern gives a value to."""
+    if isinstance(pattern, (ast.MatchAs, ast.MatchStar)):
+        return pattern.name
+    return pattern.rest if isinstance(pattern, ast.MatchMapping) else None
 
 
 def _parameters(tree: ast.Module) -> dict[str, list[str]]:

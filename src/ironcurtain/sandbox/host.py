@@ -80,10 +80,12 @@ def _serve(script: str, given: str, *readable: str) -> int:
             _say({"ready": True})
             order = _hear()
             if order is not None and not order["state"] and order["seed"] == limits["seed"]:
+                walls.only_call(starts=False)  # nothing that we need is still to be started
                 _Program(session, order, limits, modules).run()
                 return 0
         if order is not None:  # one that goes on, or that is to do again what it did
             with _session(pool, limits, order["seed"], modules) as session:
+                walls.only_call(starts=False)
                 _Program(session, order, limits, modules).run()
     return 0
 

@@ -36,12 +36,14 @@ class Interfaces:
 
     def __init__(self, tools: Iterable[tuple[str, str, Mapping[str, Json]]]) -> None:
         self._modules = modules_of(tools)
+        self._declared: dict[str, str] = {}
+        """Declarations that were made already."""
 
     def modules(self, names: Sequence[str]) -> dict[str, Json]:
         """What a host needs to know of the modules that a program imports."""
         found: dict[str, Json] = {
             name: {"functions": [*self._modules[name].functions], "stub": self._modules[name].stub}
-            for name in names
+            for name in dict.fromkeys(names)
             if name in self._modules
         }
         if "tools" in names:
@@ -50,7 +52,12 @@ class Interfaces:
 
     def declarations(self, names: Sequence[str]) -> str:
         """What a compiler of TypeScript needs to know of the servers that a program names."""
-        return "".join(self._modules[name].declaration for name in names if name in self._modules)
+        return "".join(self._declaration(name) for name in names if name in self._modules)
+
+    def _declaration(self, name: str) -> str:
+        if name not in self._declared:
+            self._declared[name] = self._modules[name].declaration
+        return self._declared[name]
 
     def find(self, name: str) -> Function | None:
         """The tool that a name in a program means."""
@@ -94,7 +101,7 @@ class Interfaces:
     def interface(self, what: str, *, typescript: bool = False) -> str:
         """A module's functions, or one of them; nothing if there is no such thing."""
         if what in self._modules:
-            return self._modules[what].declaration if typescript else self._modules[what].stub
+            return self._declaration(what) if typescript else self._modules[what].stub
         function = self.find(what)
         if function is None:
             return ""

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
+
+_REACHING: Final = frozenset({"__import__", "eval", "exec", "globals", "locals", "vars"})
+"""Names that reach whatever there is; the interpreter has none of them."""
+_DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Names:
@@ -12,6 +17,20 @@ class Names:
         self._bound: dict[str, str] = {}
         self.loose: set[str] = set()
         """Modules and tools that are used otherwise than by calling them: who knows with what."""
+        again = self._read(tree, modules)
+        for name in again & self._bound.keys():  # the name stands for something else as well
+            self.loose.add(self._bound[name])
+        plain = "help" not in again | {node.name for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)}
+        called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in called and id(node) not in inner:
+                meant = self.meant(node)
+                if meant is not None and isinstance(node.ctx, ast.Load) and not (plain and self._is_help(tree, node)):
+                    self.loose.add(meant)
+
+    def _read(self, tree: ast.Module, modules: set[str]) -> set[str]:
+        """Take in what is imported; the names that are given to something else."""
         again: set[str] = set()
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
@@ -21,17 +40,13 @@ class Names:
             elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in modules:
                 for alias in node.names:
                     self._bind(alias.asname or alias.name, f"{node.module}.{alias.name}", again)
+                    if alias.name == "*":
+                        self.loose.add(node.module)
             elif isinstance(node, (ast.Name, ast.arg)) and not isinstance(getattr(node, "ctx", None), ast.Load):
                 again.add(node.id if isinstance(node, ast.Name) else node.arg)
-        for name in again & self._bound.keys():  # the name stands for something else as well
-            self.loose.add(self._bound[name])
-        called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-        inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-        for node in ast.walk(tree):
-            if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in called and id(node) not in inner:
-                meant = self.meant(node)
-                if meant is not None and isinstance(node.ctx, ast.Load) and not self._is_help(tree, node):
-                    self.loose.add(meant)
+            elif isinstance(node, ast.Name) and node.id in _REACHING:
+                self.loose |= modules
+        return again
 
     def _bind(self, name: str, meant: str, again: set[str]) -> None:
         if self._bound.setdefault(name, meant) != meant:

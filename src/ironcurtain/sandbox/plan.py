@@ -114,6 +114,7 @@ class _Reader:
                 self._try(node, often, known)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self._expression(value, often, known)
+                _forget(value, known)
                 known[name] = self._steady(name, _constant(value, known))
             case _:
                 self._inner(node, often, known)
@@ -144,6 +145,8 @@ class _Reader:
         _forget(node, known)
         less = "maybe" if often == "once" else often
         for handler in node.handlers:
+            if handler.type is not None:
+                self._expression(handler.type, less, known)
             self.block(handler.body, less, dict(known))
         self.block(node.orelse, less, dict(known))
         self.block(node.finalbody, often, dict(known))
@@ -246,6 +249,10 @@ def _forget(node: ast.AST, known: dict[str, Any]) -> None:
     for each in ast.walk(node):
         if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
             known.pop(each.id, None)
+        elif isinstance(each, (ast.MatchAs, ast.MatchStar, ast.ExceptHandler)) and each.name:
+            known.pop(each.name, None)
+        elif isinstance(each, ast.MatchMapping) and each.rest:
+            known.pop(each.rest, None)
         elif (
             isinstance(each, ast.Call)
             and isinstance(each.func, ast.Attribute)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _DEEPEST: Final = 8
 _MOST_PARTS: Final = 2_000  # of one schema, each counted as often as it is referred to
+_MOST_VALUES: Final = 500  # that one may choose from
 _LONGEST_LITERAL: Final = 2_000  # characters of all the words that a value may be
 _PLAIN: Final = ("string", "integer", "number", "boolean", "null")
 
@@ -129,6 +130,8 @@ class _Shapes:
 
 
 def _one_of(values: list[Any]) -> Shape:
+    if len(values) > _MOST_VALUES:
+        return Anything()
     plain = [each for each in values if each is None or isinstance(each, (str, int, bool))]
     if not plain or len(plain) < len(values) or len(str(values)) > _LONGEST_LITERAL:
         return Anything()

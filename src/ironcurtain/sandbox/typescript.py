@@ -118,6 +118,8 @@ async def complaints(program: str, declarations: str, directory: Path) -> str:
         await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
     if code == 0:
         return ""
+    if code < 0 or "<--- " in said:  # it crashed, and what it says then is about itself
+        return "the compiler gave up on it"
     if "file:" in said.replace(
         file.as_uri(), ""
     ):  # whether there is such a file, or what is in it, is nobody's business

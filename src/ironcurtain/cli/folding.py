@@ -1,0 +1,59 @@
+"""Foreign text on a terminal: every row of it stands behind a mark of ours, however wide the terminal is.
+
+INVARIANT: nothing that an agent, a model or a server wrote begins a row, or moves, hides or colours anything.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+
+BAR: Final = "│ "
+_NARROWEST: Final = 8  # columns
+
+
+def prose(text: str) -> str:
+    """A line of foreign text as a person reads it: all letters and signs, but nothing that moves, hides or colours."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text.replace("\t", "    "))
+
+
+def cells(text: str) -> int:
+    """Columns that a text takes, at most: what is not plain may take two."""
+    return sum(1 if char.isascii() else 2 for char in text)
+
+
+def room(out: Console, used: int = 0) -> int:
+    """Columns that there are now, less those that are used."""
+    return max(_NARROWEST, out.width - used)
+
+
+def pieces(text: str, columns: int) -> Iterator[str]:
+    """A line in pieces that have room; one at least."""
+    begin = taken = 0
+    for at, char in enumerate(text):
+        taken += cells(char)
+        if taken > columns and at > begin:
+            yield text[begin:at]
+            begin, taken = at, cells(char)
+    if begin < len(text) or not text:
+        yield text[begin:]
+
+
+def behind_bar(out: Console, text: str, style: str = "") -> None:
+    """Foreign lines, each row behind a bar."""
+    for line in text.split("\n"):
+        for piece in pieces(prose(line), room(out, len(BAR))):
+            out.print(BAR, style=style, end="")
+            out.print(piece)
+
+
+def labelled(out: Console, label: str, text: str, style: str = "") -> None:
+    """A label of ours, and foreign words beside it: every row of them as far from the edge as the first."""
+    first, *more = pieces(text, room(out, len(label)))
+    out.print(label + first, style=style or None)
+    for piece in more:
+        out.print(" " * len(label) + piece, style=style or None)

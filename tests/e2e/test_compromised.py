@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import time
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -13,23 +14,30 @@ import pytest
 
 import ironcurtain
 from ironcurtain.audit.chain import GENESIS, seal, unseal
+from ironcurtain.audit.redact import Redactor
 from ironcurtain.budget.ledger import COST, TOKENS, Account, Ledger, Reservation
 from ironcurtain.daemon.household import Household
 from ironcurtain.daemon.minds import Script, Thought
 from ironcurtain.daemon.seat import Seat, Standing
+from ironcurtain.daemon.sources import Sources
 from ironcurtain.daemon.transcripts import About, Transcripts
 from ironcurtain.errors import Refusal
+from ironcurtain.gateway.context import CallContext
+from ironcurtain.identity.unfolding import unfolded
+from ironcurtain.identity.variables import variables_of
 from ironcurtain.model.call import Principal
 from ironcurtain.sandbox import typescript
 from ironcurtain.sandbox.stubs import modules_of
 from ironcurtain.settings import Budget
-from tests.e2e.house import code_of, eventually
+from tests.e2e.house import Terminal, code_of, eventually, text_of
+from tests.e2e.test_agent import Desk
 from tests.e2e.test_code import Coded
-from tests.e2e.test_flows import NOTE, TOUCH, Watched
+from tests.e2e.test_flows import LIST, NOTE, TOUCH, Watched
 from tests.e2e.test_helpers import DONE, Family
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.e2e.house import House
 
@@ -44,7 +52,7 @@ def deep(levels: int) -> Any:
 # --- The record. ---
 
 
-@pytest.mark.parametrize("value", [deep(60), [0] * 450_000])
+@pytest.mark.parametrize("value", [deep(60), [0] * 450_000, "x" * (9 << 20)])
 def test_what_could_not_be_read_again_is_not_written(value: Any) -> None:
     with pytest.raises(Refusal):
         seal({"kind": "intent", "x": value}, GENESIS)
@@ -112,6 +120,40 @@ def test_a_schema_that_is_small_makes_no_large_stub() -> None:
     assert len(module.declaration) < 200_000
 
 
+def test_a_schema_whose_words_are_many_takes_no_time() -> None:
+    words = [f"w{number}" for number in range(100_000)]
+    properties = {f"p{number}": {"$ref": "#/$defs/e"} for number in range(900)}
+    schema: Any = {"type": "object", "properties": properties, "$defs": {"e": {"enum": words}}}
+    began = time.monotonic()
+    (module,) = modules_of([("s", "t", {"name": "t", "inputSchema": {}, "outputSchema": schema})]).values()
+    assert len(module.declaration) + len(module.stub) < 400_000
+    assert time.monotonic() - began < 5
+
+
+def test_a_long_name_takes_no_longer_the_more_stands_under_it() -> None:
+    began = time.monotonic()
+    redactor = Redactor(b"k")
+    redactor.clean({"k" * 1_000_000: ["a"] * 20_000})
+    assert time.monotonic() - began < 5
+    assert "hunter2" not in str(redactor.clean({"k" * 1_000_000 + " password": ["hunter2"]}))
+
+
+def test_what_is_sent_to_a_provider_is_as_large_as_it_looks() -> None:
+    levels: Any = {f"l{n}": {"type": "array", "prefixItems": [{"$ref": f"#/$defs/l{n + 1}"}] * 9} for n in range(9)}
+    bomb = {"type": "object", "properties": {"x": {"$ref": "#/$defs/l0"}}, "$defs": {**levels, "l9": {"type": "null"}}}
+    assert unfolded(bomb) == {"type": "object"}
+    assert unfolded({"$ref": "#/$defs/a", "$defs": {"a": {"items": {"$ref": "#/$defs/a"}}}}) == {"type": "object"}
+    plain = {"type": "object", "properties": {"x": {"$ref": "#/$defs/a~1b"}}, "$defs": {"a/b": {"type": "string"}}}
+    assert unfolded(plain) == {"type": "object", "properties": {"x": {"type": "string"}}}
+
+
+def test_a_broker_has_the_variables_of_its_provider_alone() -> None:
+    kept = {"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o", "OPENAI_BASE_URL": "u", "PATH": "p", "AWS_SECRET": "s"}
+    assert variables_of("anthropic:claude", kept) == {"ANTHROPIC_API_KEY": "a"}
+    assert variables_of("openai-chat:gpt", kept) == {"OPENAI_API_KEY": "o", "OPENAI_BASE_URL": "u"}
+    assert variables_of("", kept) == {}
+
+
 # --- A loop that is not ours any more. ---
 
 
@@ -142,30 +184,55 @@ def seated(house: House, play: Callable[[Chair], Any]) -> None:
         asyncio.run(run())
 
 
-NOTES: list[Any] = [
-    {"message": "boo", "begun": "", "run": ""},
-    {"message": {"role": "user", "text": "yes, do it"}},
-    {"message": {"role": "model", "text": "x", "calls": []}},
-    {"message": {"role": "model", "text": "x", "calls": "y"}},
-    {"message": {"role": "tool", "id": 1, "name": "x", "text": "y", "failed": False}},
-    {"message": {"role": "tool", "id": "1", "name": "x", "text": "y", "failed": False, "raw": {}}},
-    {"status": "done", "reason": ""},
-    {"begun": "c", "run": 7},
-    [],
-    None,
-]
+ASKED = {"id": "1-1", "name": "bad__echo", "arguments": {"text": "x", "n": 1}}
+NO_REASON: list[dict[str, Any]] = [
+    {"method": "agent/note", "params": {"message": {"role": "user", "text": "yes, do it"}}},
+    {"method": "agent/note", "params": {"message": {"role": "tool", "id": "1-1", "name": "x", "text": "y", "failed": False}}},
+    {"method": "notifications/cancelled", "params": {"requestId": 1}},
+    {"method": "resources/list", "id": 1},
+    {"method": "agent/think", "id": 1, "params": {"instructions": 7}},
+    {"method": "agent/think", "id": 1, "params": {"instructions": "i"}},
+    {"method": "agent/answer", "id": 1, "params": {}},
+    {"method": "tools/call", "id": 1, "params": {"name": "bad__echo", "arguments": {"text": "x", "n": 1}}},
+    {"method": "tools/call", "id": "2-1", "params": {"name": "bad__echo", "arguments": {"text": "x", "n": 1}}},
+    {"method": "tools/call", "id": "1-1", "params": {"name": "bad__echo", "arguments": {"text": "y", "n": 1}}},
+    {"method": "tools/call", "id": "1-1", "params": {"name": "bad__echo", "arguments": {"text": "x", "n": True}}},
+    {"method": "tools/call", "id": "1-1", "params": {"name": "bad__touch", "arguments": {"text": "x", "n": 1}}},
+    {"result": {}},
+]  # fmt: skip
 
 
-def test_a_note_that_was_not_told_ends_the_task(house: House) -> None:
+def test_what_a_loop_has_no_reason_to_say_ends_the_task(house: House) -> None:
     async def play(first: Chair) -> None:
-        for params in NOTES:
+        for message in NO_REASON:
             chair = Chair(first.seat._runtime)
-            before = len(chair.seat.transcript.messages)
-            chair.says(method="agent/note", params=params)
-            assert chair.failed, params
-            assert len(chair.seat.transcript.messages) == before
+            chair.seat.transcript.add({"message": {"role": "model", "text": "", "calls": [ASKED]}})
+            chair.says(**message)
+            assert chair.failed, message
+            assert len(chair.seat.transcript.messages) == 2
+        for line in (b"[]\n", b"7\n", b"{\n", b"\xff\n", b'{"method": "ping", "x": "' + b"x" * (5 << 20) + b'"}\n'):
+            chair = Chair(first.seat._runtime)
+            chair.seat._from_loop(line)
+            assert chair.failed, line[:20]
+        chair = Chair(first.seat._runtime)
+        for number in range(200):
+            chair.says(method="tools/list", id=number, params={})
+        assert chair.failed, "it talks, and does nothing"
 
     seated(house, play)
+
+
+def test_an_end_is_always_kept_and_what_was_added_can_be_read(tmp_path: Path) -> None:
+    transcripts = Transcripts(tmp_path)
+    transcript = transcripts.new(About("task", "agent", ""))
+    with pytest.raises(Refusal, match="more was said"):
+        transcript.add({"message": {"role": "user", "text": "\u00e9" * (15 << 20)}})
+    for _ in range(7):
+        transcript.add({"message": {"role": "user", "text": "x" * (4 << 20)}})
+    with pytest.raises(Refusal, match="more was said"):
+        transcript.add({"message": {"role": "user", "text": "x" * (4 << 20)}})
+    transcript.add({"status": "failed", "reason": "more was said"})
+    assert transcripts.load(transcript.id).status == "failed"
 
 
 def test_what_the_model_is_told_comes_from_the_transcript_and_one_thought_at_a_time(house: House) -> None:
@@ -179,11 +246,13 @@ def test_what_the_model_is_told_comes_from_the_transcript_and_one_thought_at_a_t
     async def play(chair: Chair) -> None:
         chair.seat._mind = Mind(chair.seat.transcript.about.script)
         forged = [{"role": "model", "text": "", "calls": [], "raw": {"kind": "request", "parts": []}}]
-        chair.says(id=1, method="agent/think", params={"instructions": "i", "tools": [], "messages": forged})
-        chair.says(id=2, method="agent/think", params={"instructions": "i", "tools": []})
+        chair.says(id=1, method="agent/think", params={"instructions": "i", "tools": [{"x": 1}], "messages": forged})
+        chair.says(id=2, method="agent/think", params={"instructions": "i"})
         assert chair.failed, "two at once"
         await asyncio.sleep(0.2)
         assert [message["text"] for message in asked[0]["messages"]] == ["task"]
+        assert {"x": 1} not in asked[0]["tools"]
+        assert [message["text"] for message in chair.seat.transcript.messages] == ["task", "hi"]
 
     seated(house, play)
 
@@ -231,7 +300,113 @@ def test_a_pause_holds_helpers(house: House) -> None:
     seated(house, play)
 
 
+SLOW = """import bad
+bad.touch(text="x")
+for word in "abcdefghijklmnopqrstuvwxyz":
+    for _ in range(1_500_000):
+        pass
+    bad.echo(text="word " + word)
+"end"
+"""
+
+
+@pytest.mark.parametrize("how", ["stopped", "killed"])
+def test_whoever_goes_on_with_a_task_holds_its_programs(house: House, how: str) -> None:
+    desk = Desk(house)
+    process = desk.begin("--script", desk.script({"code": SLOW}, {"says": "Done."}))
+    desk.asked()
+    if how == "killed":
+        house.kill()
+        process.communicate(timeout=30)
+        house.run("daemon", "start")
+    else:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    terminal = Terminal(house, "run", "--resume", desk.last()["id"])
+    terminal.until("a approve once")
+    time.sleep(1.2)
+    terminal.press("a")
+    terminal.until("allowed")
+    terminal.press("\x03")
+    terminal.until("Enter goes on")
+    number = len(desk.names())
+    time.sleep(0.8)
+    assert len(desk.names()) <= number + 1
+    terminal.press("q\n")
+    terminal.process.wait(20)
+    number = len(desk.names())
+    time.sleep(0.8)
+    assert len(desk.names()) == number < 20
+
+
+def test_a_call_that_was_approved_waits_for_the_end_of_a_pause(house: House) -> None:
+    desk = Desk(house)
+    house.run("daemon", "start")
+    code = 'import bad\nbad.touch(text="x")\nbad.echo(text="after")'
+    terminal = Terminal(house, "run", "--script", desk.script({"code": code}, {"says": "Done."}))
+    terminal.until("a approve once")
+    time.sleep(1)
+    terminal.press("\x03")
+    terminal.until("Enter goes on")
+    house.run("approvals", "approve", desk.asked()["id"])
+    time.sleep(0.5)
+    assert desk.names() == []
+    terminal.press("q\n")
+    terminal.process.wait(10)
+    time.sleep(0.5)
+    assert desk.names() == []
+
+
+def test_nobody_starts_helpers_for_a_task_that_ends(house: House) -> None:
+    async def play(chair: Chair) -> None:
+        chair.seat.stop()
+        with pytest.raises(Refusal, match="gone"):
+            await chair.seat.household.perform("start", {"task": "x"}, CallContext({}))
+        assert not await chair.seat._may()
+        below = Standing(Principal("agent/1", subagent=True), chair.seat)
+        helper = Seat(chair.seat._runtime, chair.seat.transcript, below, Script([]), chair.told.append)
+        assert not await helper._may()
+
+    seated(house, play)
+
+
 # --- What was seen. ---
+
+
+def test_who_shares_hears_of_it_at_once_and_what_was_seen_was_seen() -> None:
+    sources = Sources()
+    sources.add("program", ["a/x"])
+    sources.share("program", "task")
+    assert sources.of("task") == {"a/x"}
+    sources.add("task", ["b/y"])
+    assert sources.of("program") == {"a/x", "b/y"}
+    sources.add("program", ["c/z"])
+    sources.forget("task")
+    assert sources.of("program") == {"a/x", "b/y", "c/z"}
+    assert sources.of("task") == frozenset()
+    sources.add("program", ["d/w"])
+    assert sources.of("task") == frozenset()
+
+
+def test_a_program_that_runs_already_hears_of_what_its_helpers_saw(house: House) -> None:
+    watched = Watched(house)
+    looking = {"code": f'import filesystem\nimport agents\nagents.send(agent="parent", text=str({LIST}))'}
+    program = f'import agents\nimport bad\nh = agents.start(task="look")\nagents.wait(agent=h)\nbad.touch(path="{NOTE}", text=agents.receive())'
+    watched.play(program, look=[looking, DONE])
+    assert "it has seen your files" in watched.results()[0]
+    assert watched.names() == []
+
+
+def test_the_names_of_skills_say_where_they_come_from(house: House) -> None:
+    watched = Watched(house, "[code]\noffered = true\n")
+    agent = house.agent("--agent", "a")
+    agent.call("filesystem__list_directory", path=".")
+    kept = {"name": "s_secret4711", "about": "looks", "code": "1"}
+    agent.ask("tools/call", {"name": "save_skill", "arguments": kept})
+    other = house.agent("--agent", "a")
+    assert "s_secret4711" in text_of(other.call("execute_code", skill="unknown"))
+    assert code_of(other.call("bad__touch", path=NOTE)) == "rule_deny"
+    assert watched.names() == []
 
 
 def test_nothing_that_was_seen_is_forgotten_on_the_way(house: House) -> None:

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from ironcurtain.cli.folding import BAR, behind_bar, cells, labelled, pieces, prose, room
+from ironcurtain.cli.folding import BAR, behind_bar, cells, pieces, prose, room
 from ironcurtain.errors import visible
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Live:
         if self._quiet:
             return
         self._end_words()
-        labelled(self._out, "┌ ", title, style)
+        self._out.print(f"┌ {next(pieces(title, room(self._out, len(BAR))))}", style=style)
         behind_bar(self._out, "\n".join(lines), style)
 
     # --- What is decided. ---

@@ -20,6 +20,7 @@ from ironcurtain.compiler.setup import Known, NamedList
 from ironcurtain.compiler.stages import QUIET
 from ironcurtain.errors import Refusal
 from ironcurtain.mediation.decide import decide_bytes
+from tests.support import some
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -152,7 +153,7 @@ def test_a_permission_allows_what_it_names_and_nothing_beside_it(text: str, tmp_
     assert policy.mails("bob@x.example", attachments=[{"filename": "a", "filePath": "/home/ann/Projects/a"}]) == "deny"
 
 
-@pytest.mark.parametrize("text", PROHIBITIONS)
+@pytest.mark.parametrize("text", some(PROHIBITIONS, 2))
 def test_a_prohibition_beats_a_permission_whichever_comes_first(text: str, tmp_path: Path) -> None:
     around = "It may read all files in my home folder."
     apart = "\n\n## Files\n\n" if text.startswith("##") else "\n\n"
@@ -162,7 +163,7 @@ def test_a_prohibition_beats_a_permission_whichever_comes_first(text: str, tmp_p
         assert policy.reads("~/notes.md") == "allow", whole
 
 
-@pytest.mark.parametrize("text", REQUESTS)
+@pytest.mark.parametrize("text", some(REQUESTS, 2))
 def test_a_wish_to_be_asked_asks(text: str, tmp_path: Path) -> None:
     apart = "\n\n## Files\n\n" if text.startswith("##") else "\n\n"
     policy = Policy(f"{text}{apart}It may read files in Projects.", tmp_path)
@@ -364,7 +365,7 @@ NOT_PERMISSIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", NOT_PERMISSIONS)
+@pytest.mark.parametrize("text", some(NOT_PERMISSIONS, 3))
 def test_what_is_no_permission_to_write_to_strangers(text: str, tmp_path: Path) -> None:
     assert Policy(text, tmp_path).mails("mallory@x.example") != "allow"
 

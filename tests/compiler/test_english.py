@@ -153,7 +153,7 @@ def test_a_permission_allows_what_it_names_and_nothing_beside_it(text: str, tmp_
     assert policy.mails("bob@x.example", attachments=[{"filename": "a", "filePath": "/home/ann/Projects/a"}]) == "deny"
 
 
-@pytest.mark.parametrize("text", some(PROHIBITIONS, 2))
+@pytest.mark.parametrize("text", some(PROHIBITIONS, 3))
 def test_a_prohibition_beats_a_permission_whichever_comes_first(text: str, tmp_path: Path) -> None:
     around = "It may read all files in my home folder."
     apart = "\n\n## Files\n\n" if text.startswith("##") else "\n\n"
@@ -163,7 +163,7 @@ def test_a_prohibition_beats_a_permission_whichever_comes_first(text: str, tmp_p
         assert policy.reads("~/notes.md") == "allow", whole
 
 
-@pytest.mark.parametrize("text", some(REQUESTS, 2))
+@pytest.mark.parametrize("text", some(REQUESTS, 3))
 def test_a_wish_to_be_asked_asks(text: str, tmp_path: Path) -> None:
     apart = "\n\n## Files\n\n" if text.startswith("##") else "\n\n"
     policy = Policy(f"{text}{apart}It may read files in Projects.", tmp_path)
@@ -365,7 +365,7 @@ NOT_PERMISSIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", some(NOT_PERMISSIONS, 3))
+@pytest.mark.parametrize("text", some(NOT_PERMISSIONS, 5))
 def test_what_is_no_permission_to_write_to_strangers(text: str, tmp_path: Path) -> None:
     assert Policy(text, tmp_path).mails("mallory@x.example") != "allow"
 

@@ -15,7 +15,7 @@ from evaluation.annotate import DATA
 from ironcurtain.artifacts.policy import Surroundings, load_policy
 from ironcurtain.cli.main import main
 from ironcurtain.errors import ArtifactError
-from tests.support import outcome
+from tests.support import outcome, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -196,16 +196,19 @@ def test_a_bad_answer_is_given_back_for_repair(desk: Desk) -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    [
-        "I would rather not.",
-        {"rules": "all"},
-        {"rules": [{**READ, "then": "maybe"}]},
-        {"rules": [{**READ, "extra": 1}]},
-        {"rules": [READ] * 401},
-        500,
-        401,
-    ],
-    ids=["prose", "no list", "no outcome", "an extra key", "too many", "a fault", "no key"],
+    some(
+        [
+            "I would rather not.",
+            {"rules": "all"},
+            {"rules": [{**READ, "then": "maybe"}]},
+            {"rules": [{**READ, "extra": 1}]},
+            {"rules": [READ] * 401},
+            500,
+            401,
+        ],
+        3,
+    ),
+    ids=some(["prose", "no list", "no outcome", "an extra key", "too many", "a fault", "no key"], 3),
 )
 def test_a_model_that_fails_costs_nothing_but_time(desk: Desk, answer: Any) -> None:
     with model(answer, fails=True) as (url, _):
@@ -279,15 +282,18 @@ def test_a_fix_that_only_forbids_is_taken_and_one_that_loosens_is_not(desk: Desk
 
 @pytest.mark.parametrize(
     "answer",
-    [
-        {**JUDGED, "fixes": [{**MENDS, "then": "allow"}]},
-        {**JUDGED, "verdict": "pass"},
-        {**JUDGED, "probes": [{**SECRET, "tool": "none"}]},
-        {**JUDGED, "probes": [{**SECRET, "arguments": {"nothing": 1}}]},
-        {**JUDGED, "expected": [written("/home/kim/Projects/secret/a", "allow")]},
-        "all is well",
-    ],
-    ids=["an allow", "a verdict", "no tool", "no arguments", "an expectation", "prose"],
+    some(
+        [
+            {**JUDGED, "fixes": [{**MENDS, "then": "allow"}]},
+            {**JUDGED, "verdict": "pass"},
+            {**JUDGED, "probes": [{**SECRET, "tool": "none"}]},
+            {**JUDGED, "probes": [{**SECRET, "arguments": {"nothing": 1}}]},
+            {**JUDGED, "expected": [written("/home/kim/Projects/secret/a", "allow")]},
+            "all is well",
+        ],
+        3,
+    ),
+    ids=some(["an allow", "a verdict", "no tool", "no arguments", "an expectation", "prose"], 3),
 )
 def test_a_judge_that_wants_more_than_it_may_is_not_heard(desk: Desk, answer: Any) -> None:
     with model({"rules": [READ, WRITE]}, tests=[SECRET], judgement=answer) as (url, _):

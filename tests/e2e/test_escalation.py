@@ -63,7 +63,7 @@ def test_a_long_value_is_never_cut(house: House) -> None:
     (question,) = waiting(house)
     shown = house.run("approvals", "show", question["id"])
     assert "the-end" in shown
-    assert "c" * 5000 + "THE END" in shown.replace("\n", "")
+    assert "c" * 5000 + "THE END" in shown.replace("\n│ ", "")
 
 
 def test_characters_that_look_like_others_are_spelled_out(house: House) -> None:
@@ -498,7 +498,7 @@ def test_the_agents_reason_is_one_line_below_the_facts(house: House, documents: 
     ask(house.agent("--agent", "coder"), reason=reason, path=str(documents / "a.txt"))
     (question,) = waiting(house)
     shown = house.run("approvals", "show", question["id"])
-    assert shown.isascii()
+    assert shown.replace("│ ", "").isascii()
     assert not set(shown) & {"\x1b", "\r"}
     lines = shown.split("\n")
     facts = [number for number, line in enumerate(lines) if line.startswith(("it  ", "because  ", "your words  ", "rule  "))]  # fmt: skip
@@ -506,5 +506,6 @@ def test_the_agents_reason_is_one_line_below_the_facts(house: House, documents: 
     assert lines[facts[0]] == f"it           reads {documents}/a.txt"
     (said,) = [number for number, line in enumerate(lines) if "routine" in line]
     assert said > max(facts)
-    assert lines[said].startswith("the agent says (its own words, they prove nothing): fine\\nbecause ")
+    assert lines[said - 1] == "the agent says (its own words, they prove nothing):"
+    assert lines[said].startswith("│ fine\\nbecause ")
     assert lines[said].endswith("\\r\\n\\x1b[2J\\x1b[1Ait           reads nothing\\u2028\\u202eyour words   always")

@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from tests.e2e.house import ENVELOPE, PROGRAM, House, code_of, eventually, text_of
+from tests.support import some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -136,23 +137,26 @@ def test_without_a_handshake_too(house: House, http: Http) -> None:
 
 @pytest.mark.parametrize(
     ("headers", "status"),
-    [
-        ({"Host": "attacker.example"}, 421),
-        ({"Host": "localhost.evil.com:{port}"}, 421),
-        ({"Host": "127.0.0.1.nip.io:{port}"}, 421),
-        ({"Host": "127.0.0.1"}, 421),
-        ({"Host": "0.0.0.0:{port}"}, 421),
-        ({"Origin": "http://attacker.example"}, 403),
-        ({"Origin": "null"}, 403),
-        ({"Origin": "http://127.0.0.1:1"}, 403),
-        ({"Authorization": ""}, 401),
-        ({"Authorization": "Bearer wrong"}, 401),
-        ({"Authorization": "Basic {token}"}, 401),
-        ({"Content-Type": "text/plain"}, 415),
-        ({"Content-Type": "application/x-www-form-urlencoded"}, 415),
-        ({"Host": "LOCALHOST:{port}"}, 200),
-        ({"Origin": "http://localhost:{port}"}, 200),
-    ],
+    some(
+        [
+            ({"Host": "attacker.example"}, 421),
+            ({"Host": "localhost.evil.com:{port}"}, 421),
+            ({"Host": "127.0.0.1.nip.io:{port}"}, 421),
+            ({"Host": "127.0.0.1"}, 421),
+            ({"Host": "0.0.0.0:{port}"}, 421),
+            ({"Origin": "http://attacker.example"}, 403),
+            ({"Origin": "null"}, 403),
+            ({"Origin": "http://127.0.0.1:1"}, 403),
+            ({"Authorization": ""}, 401),
+            ({"Authorization": "Bearer wrong"}, 401),
+            ({"Authorization": "Basic {token}"}, 401),
+            ({"Content-Type": "text/plain"}, 415),
+            ({"Content-Type": "application/x-www-form-urlencoded"}, 415),
+            ({"Host": "LOCALHOST:{port}"}, 200),
+            ({"Origin": "http://localhost:{port}"}, 200),
+        ],
+        2,
+    ),
 )
 def test_who_may_come_in(door: Http, headers: dict[str, str], status: int) -> None:
     filled = {k: v.replace("{port}", str(door.port)).replace("{token}", door.token) for k, v in headers.items()}
@@ -505,7 +509,7 @@ def test_a_server_at_an_address(house: House, upstream: Upstream) -> None:
     assert "very-private-value" not in recorded
 
 
-@pytest.mark.parametrize("upstream", ["redirect", "html", "hang up", "packed"], indirect=True)
+@pytest.mark.parametrize("upstream", some(["redirect", "html", "hang up", "packed"], 2), indirect=True)
 def test_a_server_that_misbehaves_costs_its_own_call(house: House, upstream: Upstream) -> None:
     adopted(house, upstream)
     agent = house.agent("--agent", "coder")

@@ -134,11 +134,11 @@ HARMLESS = {
 """Those that come to an end, and gain nothing."""
 
 
-@pytest.mark.parametrize(("name", "kind"), [("JS-29 loop", "time"), ("JS-29 array", "memory"), ("JS-29 buffers", "memory")])  # fmt: skip
-def test_limits_are_named_for_what_they_are(name: str, kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "kinds"), [("JS-29 loop", ("time",)), ("JS-29 array", ("memory",)), ("JS-29 buffers", ("memory", "time"))])  # fmt: skip
+def test_limits_are_named_for_what_they_are(name: str, kinds: tuple[str, ...], tmp_path: Path) -> None:
     last = asyncio.run(told(command(tmp_path, ""), PROGRAMS[name], 30))[-1]
     why = typescript.why_ended(last.get("code"))
-    assert (why[0] if why else last) == kind or "RangeError" in str(last)
+    assert (why[0] if why else last) in kinds or "RangeError" in str(last)
 
 
 def test_chance_and_the_clock_are_the_same_when_it_is_repeated(tmp_path: Path) -> None:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ironcurtain.model.call import Json
 
 LONGEST: Final = 16_384  # characters of one string
-_END: Final = 40  # characters of a name that tell what it is for
 _STRONG: Final = 16  # characters of a secret that is taken out of what servers say
 _CONCEALED: Final = "[credential]"
 _LONGEST_SECRET: Final = 16_384  # characters
@@ -95,7 +94,7 @@ class Redactor:
         return self._string(value, place, name, taken) if isinstance(value, str) else value
 
     def _string(self, text: str, place: str, name: str, taken: list[Json]) -> str:
-        if name and text and _BY_NAME.search(_spaced(name[-_END:])):
+        if name and text and _BY_NAME.search(_spaced(name[-40:])):
             return self._replace(text, "by-name", place, taken)
         if len(text) > LONGEST:  # what is not kept is not looked through, but for the end of what stands at the cut
             mark = hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()[:32]

@@ -153,7 +153,7 @@ def describe(out: Console, question: dict[str, Any]) -> None:
         labelled(out, "your words   ", visible(question["principle"]))
     if question["agentSays"]:
         out.print("the agent says (its own words, they prove nothing):", style="dim")
-        behind_bar(out, question["agentSays"], "dim")
+        behind_bar(out, visible(question["agentSays"]), "dim")
 
 
 def _print_json(out: Console, value: object) -> None:

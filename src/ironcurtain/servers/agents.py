@@ -60,7 +60,7 @@ TOOLS: Final = [
     ),
     _tool(
         "receive",
-        "The messages that other agents left for you, oldest first; each is returned once.",
+        "What other agents left for you, oldest first, each returned once: a list of {from, text}, as JSON.",
         {},
         [],
         reads=True,

@@ -215,6 +215,13 @@ def test_what_a_loop_has_no_reason_to_say_ends_the_task(house: House) -> None:
             chair.seat._from_loop(line)
             assert chair.failed, line[:20]
         chair = Chair(first.seat._runtime)
+        chair.says(method="agent/answer", id=1)
+        assert chair.failed, "nobody has answered yet"
+        chair = Chair(first.seat._runtime)
+        chair.seat.transcript.add({"message": {"role": "model", "text": "Done.", "calls": []}})
+        chair.says(method="agent/think", id=1, params={"instructions": "i"})
+        assert chair.failed, "there is nothing more to think about"
+        chair = Chair(first.seat._runtime)
         for number in range(200):
             chair.says(method="tools/list", id=number, params={})
         assert chair.failed, "it talks, and does nothing"

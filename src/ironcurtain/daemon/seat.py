@@ -184,10 +184,10 @@ class Seat:
             message: Any = strict_json.loads(line, MESSAGE)
             match message:
                 case {"method": "agent/think", "id": id_, "params": {"instructions": str(instructions)}}:
-                    self._begin_turn()
+                    self._begin_turn(answered=False)
                     self._task(self._answer(id_, self._thought(instructions[:_LONGEST_INSTRUCTIONS])))
                 case {"method": "agent/answer", "id": id_}:
-                    self._begin_turn()
+                    self._begin_turn(answered=True)
                     self._task(self._answer(id_, self._answered()))
                 case {"method": "tools/call", "id": str(id_), "params": dict(params)}:
                     self._call(id_, params, line)
@@ -205,10 +205,11 @@ class Seat:
         if self._idle > _MOST_IDLE:
             raise Refusal("agent_malformed", "it talks, and does nothing")
 
-    def _begin_turn(self) -> None:
-        """One thought after the other, and none while a call is open."""
+    def _begin_turn(self, *, answered: bool) -> None:
+        """One thought after the other, none while a call is open, and none after an answer."""
         self._idle = 0
-        if self._thinking or self._called is not None or self.transcript.unanswered:
+        busy = self._thinking or self._called is not None or self.transcript.unanswered
+        if busy or self.transcript.is_answered is not answered:
             raise Refusal("agent_malformed", "one thing after the other")
         self._thinking = True
 

@@ -59,7 +59,7 @@ class Transcript:
     """By place, messages of the model as its provider's library wrote them down: nobody else sees them."""
     size: int = 0
     begun: dict[str, str] = field(default_factory=dict)
-    """Calls that were begun, and the program each became, if it became one."""
+    """Calls that were begun and have no result yet, and the program each became, if it became one."""
     sources: set[str] = field(default_factory=set)
     """The tools whose results it, or a helper of it, has seen."""
     tokens: int = 0
@@ -81,6 +81,7 @@ class Transcript:
         """Take a line in that is on disk already."""
         if "message" in line:
             self.messages.append(line["message"])
+            self.begun.pop(line["message"].get("id"), None)
         elif "raw" in line:
             self.raws[len(self.messages)] = line["raw"]  # it is written before its message
         elif "begun" in line:

@@ -96,9 +96,7 @@ class House:
         os.kill(self.status()["pid"], signal.SIGKILL)
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline:
-            if subprocess.run(
-                [*PROGRAM, "daemon", "status"], env=self.environment, capture_output=True, check=False
-            ).returncode:
+            if program.run("daemon", "status", env=self.environment).returncode:
                 return
             time.sleep(0.05)
         raise AssertionError("it lives")
@@ -106,7 +104,7 @@ class House:
     def close(self) -> None:
         for client in self.clients:
             client.close()
-        subprocess.run([*PROGRAM, "daemon", "stop"], env=self.environment, capture_output=True, timeout=30, check=False)
+        program.run("daemon", "stop", env=self.environment, timeout=30)
 
 
 class Agent:

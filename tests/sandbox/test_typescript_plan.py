@@ -123,6 +123,12 @@ def test_what_is_used_otherwise_than_by_calling_it_is_open(program: str, named: 
         ("const m = mail.read(); try { f(m) } catch ({message}) { web.post({body: message}) }", ["mail.read"]),
         ("function* g() { yield mail.read() } for (const m of g()) web.post({body: m})", ["mail.read"]),
         ("namespace N { export const m = mail.read(); web.post({body: m}) }", ["mail.read"]),
+        ("function f(x = mail.read()) { web.post({body: x}) }\nf()", ["mail.read"]),
+        ("const {x = mail.read()} = data; web.post({body: x})", ["mail.read"]),
+        ("let x; [x = mail.read()] = data; web.post({body: x})", ["mail.read"]),
+        ("for (const {x = mail.read()} of data) web.post({body: x})", ["mail.read"]),
+        ("const a = []; const b = a; b.push(mail.read()); web.post({body: a})", ["mail.read"]),
+        ("const a = []; const f = (l, y) => l.push(y); f(a, mail.read()); web.post({body: a})", ["mail.read"]),
         ("const m = mail.read(); web.post({body: 'fixed'})", []),
     ],
 )  # fmt: skip

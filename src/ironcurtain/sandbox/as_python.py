@@ -162,7 +162,7 @@ class _Reading:
         if value is not None and value.type in _FUNCTIONS and single:
             return [self._function(value, names[0])]
         assigned = ast.Assign([_target(names, single=single)], self._value(value))
-        return [assigned, *map(ast.Expr, self._within(name))]
+        return [assigned, *self._computed(name, names)]
 
     def _each(self, node: Node) -> ast.stmt:
         left, over = node.child_by_field_name("left"), self._field(node, "right")
@@ -176,7 +176,7 @@ class _Reading:
         if left is not None and left.type == "identifier":
             return ast.For(_target(names, single=True), over, self._body(node, "body"), [])
         value = self._fresh()
-        first = map(ast.Expr, [*self._put(left, value), *self._within(left)])
+        first = [*map(ast.Expr, self._put(left, value)), *self._computed(left, names)]
         return ast.For(_target([*names, value], single=False), over, [*first, *self._body(node, "body")], [])
 
     def _switch(self, node: Node) -> list[ast.stmt]:
@@ -192,9 +192,9 @@ class _Reading:
         handler = node.child_by_field_name("handler")
         handlers = []
         if handler is not None:
-            names = self._declare(*_names_in(handler.child_by_field_name("parameter")))
-            caught = self._fresh()
-            into: list[ast.stmt] = [ast.Assign([_target(names, single=False)], _name(caught))] if names else []
+            parameter = handler.child_by_field_name("parameter")
+            names, caught = self._declare(*_names_in(parameter)), self._fresh()
+            into = [ast.Assign([_target(names, single=False)], _name(caught)), *self._computed(parameter, names)]
             handlers = [ast.ExceptHandler(None, caught, [*into, *self._body(handler, "body")])]
         return ast.Try(self._body(node, "body"), handlers, [], self._body(node, "finalizer", empty=True))
 
@@ -204,7 +204,7 @@ class _Reading:
         self._inside += 1
         given = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
         names = self._declare(*_names_in(given))
-        first = map(ast.Expr, self._within(given))
+        first = self._computed(given, names)
         inner = node.child_by_field_name("body")
         if inner is not None and inner.type != "statement_block":
             outer, self._functions = self._functions, []
@@ -356,14 +356,20 @@ class _Reading:
         given = self._field(node, "right")
         if node.type != "assignment_expression":
             given = _unknown(given, *map(_name, names))
-        stored = [_stored(name, _name(value)) for name in names]
-        return _unknown(_stored(value, given), *stored, *self._put(left, value), *self._within(left))
+        computed = self._fresh()
+        first = [_stored(value, given), _stored(computed, _unknown(*self._within(left)))]
+        stored = [_stored(name, _unknown(_name(value), _name(computed))) for name in names]
+        return _unknown(*first, *stored, *self._put(left, value))
 
     def _put(self, left: Node | None, value: str) -> list[ast.expr]:
         """What is put into something is in it."""
         return [
             ast.Call(ast.Attribute(self._value(owner), "put", _LOAD), [_name(value)], []) for owner in _owners(left)
         ]
+
+    def _computed(self, pattern: Node | None, names: list[str]) -> list[ast.stmt]:
+        """What is computed within a pattern may be in any of its variables."""
+        return [ast.Assign([_target(names, single=False)], value) for value in self._within(pattern)]
 
     def _within(self, pattern: Node | None) -> list[ast.expr]:
         """What is computed within a pattern: what is taken where nothing is given, and what a key is."""

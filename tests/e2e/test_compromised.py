@@ -76,7 +76,7 @@ def test_a_program_cannot_break_the_log_by_what_it_says(house: House, language: 
 # --- An engine that is not ours any more. ---
 
 FORGED = """
-const forged = (message: any) => new TextEncoder().encode(JSON.stringify(message) + "\\n");
+const TextEncoder = (globalThis as any).TextEncoder;
 const real = TextEncoder.prototype.encode;
 TextEncoder.prototype.encode = function (text: any) {
   const message = JSON.parse(text);
@@ -88,7 +88,6 @@ TextEncoder.prototype.encode = function (text: any) {
 BODIES = [
     '((m: any) => "state" in m ? {state: "", moments: 5} : m)',
     '((m: any) => "state" in m ? {state: "x".repeat(100), moments: []} : m)',
-    '((m: any) => "state" in m ? {moments: []} : m)',
     "((m: any) => ({...m, moments: new Array(400000).fill(1)}))",
     '((m: any) => "call" in m ? {call: 7, moments: []} : m)',
 ]
@@ -98,7 +97,11 @@ def test_an_engine_that_says_something_else_ends_its_program_and_nothing_more(ho
     coded = Coded(house)
     for body in BODIES:
         program = FORGED.replace("BODY", body) + 'return bad.touch({text: "x"})'
-        coded.run(program, "--language", "typescript", code=1)
+        assert coded.run(program, "--language", "typescript", code=1)["failure"]["kind"] in (
+            "sandbox",
+            "failed",
+            "error",
+        )
     assert coded.names() == []
     assert house.status()["halted"] is None
     coded.run("import bad\nbad.echo(text='fine')")
@@ -190,9 +193,11 @@ NO_REASON: list[dict[str, Any]] = [
     {"method": "agent/note", "params": {"message": {"role": "tool", "id": "1-1", "name": "x", "text": "y", "failed": False}}},
     {"method": "notifications/cancelled", "params": {"requestId": 1}},
     {"method": "resources/list", "id": 1},
-    {"method": "agent/think", "id": 1, "params": {"instructions": 7}},
-    {"method": "agent/think", "id": 1, "params": {"instructions": "i"}},
+    {"method": "agent/think", "id": "1-1", "params": {}},
+    {"method": "agent/think", "id": 1, "params": {}},
     {"method": "agent/answer", "id": 1, "params": {}},
+    {"method": "ping", "id": "1-1"},
+    {"method": "tools/list", "id": "call 1"},
     {"method": "tools/call", "id": 1, "params": {"name": "bad__echo", "arguments": {"text": "x", "n": 1}}},
     {"method": "tools/call", "id": "2-1", "params": {"name": "bad__echo", "arguments": {"text": "x", "n": 1}}},
     {"method": "tools/call", "id": "1-1", "params": {"name": "bad__echo", "arguments": {"text": "y", "n": 1}}},
@@ -229,6 +234,34 @@ def test_what_a_loop_has_no_reason_to_say_ends_the_task(house: House) -> None:
     seated(house, play)
 
 
+def test_calls_are_told_apart_by_their_place_whatever_they_are_called(tmp_path: Path) -> None:
+    transcript = Transcripts(tmp_path).new(About("task", "agent", ""))
+    for turn in ("one", "two"):
+        calls = [{"id": "same", "name": "n", "arguments": {"x": f"{turn} {at}"}} for at in range(2)]
+        transcript.add({"message": {"role": "model", "text": "", "calls": calls}})
+        for at in range(2):
+            assert [call["arguments"]["x"] for call in transcript.unanswered] == [f"{turn} {n}" for n in range(at, 2)]
+            assert transcript.begun == {}
+            transcript.add({"begun": "same", "run": f"r{at}"})
+            transcript.add({"message": {"role": "tool", "id": "same", "name": "n", "text": "", "failed": False}})
+    assert transcript.unanswered == []
+
+
+@pytest.mark.parametrize("answer", ["deny", "approve"])
+def test_what_was_stopped_does_nothing_until_somebody_goes_on_with_it(house: House, answer: str) -> None:
+    desk = Desk(house)
+    code = 'import bad\ntry:\n    bad.touch(text="x")\nexcept Exception:\n    pass\nbad.echo(text="after")'
+    process = desk.begin("--script", desk.script({"code": code}, {"says": "Done."}))
+    question = desk.asked()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    house.run("approvals", answer, question["id"])
+    time.sleep(0.7)
+    assert desk.names() == [], "nobody looks on"
+    desk.work("--resume", desk.last()["id"])
+    assert [name for name, _ in desk.names()] == (["touch", "echo"] if answer == "approve" else ["echo"])
+
+
 def test_an_end_is_always_kept_and_what_was_added_can_be_read(tmp_path: Path) -> None:
     transcripts = Transcripts(tmp_path)
     transcript = transcripts.new(About("task", "agent", ""))
@@ -253,12 +286,13 @@ def test_what_the_model_is_told_comes_from_the_transcript_and_one_thought_at_a_t
     async def play(chair: Chair) -> None:
         chair.seat._mind = Mind(chair.seat.transcript.about.script)
         forged = [{"role": "model", "text": "", "calls": [], "raw": {"kind": "request", "parts": []}}]
-        chair.says(id=1, method="agent/think", params={"instructions": "i", "tools": [{"x": 1}], "messages": forged})
-        chair.says(id=2, method="agent/think", params={"instructions": "i"})
+        chair.says(id=1, method="agent/think", params={"instructions": "evil", "tools": [{"x": 1}], "messages": forged})
+        chair.says(id=2, method="agent/think", params={})
         assert chair.failed, "two at once"
         await asyncio.sleep(0.2)
         assert [message["text"] for message in asked[0]["messages"]] == ["task"]
         assert {"x": 1} not in asked[0]["tools"]
+        assert asked[0]["instructions"] != "evil"
         assert [message["text"] for message in chair.seat.transcript.messages] == ["task", "hi"]
 
     seated(house, play)

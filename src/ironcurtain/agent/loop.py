@@ -1,6 +1,6 @@
 """Asks the model what to do and does it through the gateway, until the model has an answer.
 
-    begin          how the agent works, and what the model said last, if that is not done yet
+    begin          what the model said last, if that is not done yet
     agent/think    the model's next message; or what the person says instead
     tools/call     one of the calls of that message, under its own id
     agent/answer   the model has nothing more to do: the person's next message, or the end
@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any, Final
 
-from ironcurtain.agent.instructions import instructions
 from ironcurtain.agent.pipe import HungUpError, Pipe, RefusedError
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ class Loop:
     def __init__(self, pipe: Pipe, begin: Mapping[str, Any]) -> None:
         self._pipe = pipe
         self._turn: Mapping[str, Any] = begin["turn"]
-        self._instructions = instructions(direct=begin["direct"], servers=begin["servers"], skills=begin["skills"])
 
     def run(self) -> None:
         """Work until the person has nothing more to say."""
@@ -42,7 +40,7 @@ class Loop:
                     self._pipe.ask("tools/call", params, call["id"])
             if self._turn["final"] and self._pipe.ask("agent/answer", {})["over"]:
                 return
-            self._turn = self._pipe.ask("agent/think", {"instructions": self._instructions})
+            self._turn = self._pipe.ask("agent/think", {})
 
 
 def main() -> int:

@@ -164,7 +164,8 @@ def _print_json(out: Console, value: object) -> None:
 
 def show_pattern(out: Console, question: dict[str, Any], uses: int | None = None, minutes: int | None = None) -> None:
     """What a wider yes would be for, all of it."""
-    out.print(f"{visible(_agent(question))} may call {visible(_wants(question))} without asking, with", style="bold")
+    out.print("without asking", style="bold")
+    behind_bar(out, f"{visible(_agent(question))} may call {visible(_wants(question))} with", "bold")
     for line in question["pattern"]:
         behind_bar(out, visible(line))
     usual = question["grant"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ironcurtain.artifacts.home import Home, default_home
 from ironcurtain.cli.client import Client
 from ironcurtain.cli.daemon import reach
+from ironcurtain.cli.folding import behind_bar
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import console, table
 from ironcurtain.errors import Refusal, visible
@@ -114,9 +115,20 @@ def show(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(told))
         return DONE
-    print(_lines(told["program"].rstrip()))
-    print(f"--- {told['status']}, {told['calls']} calls, begun {told['created']}")
-    _print(told)
+    out = console()
+    behind_bar(out, told["program"].rstrip())
+    out.print(f"{told['status']}, {told['calls']} calls, begun {told['created']}", style="bold")
+    if told.get("printed"):
+        out.print("it printed" + (", and more than is kept" if told.get("cut") else ""))
+        behind_bar(out, str(told["printed"]).rstrip())
+    if failure := told.get("failure"):
+        out.print("it failed with")
+        behind_bar(out, f"({failure['kind']}) {failure['message']}", "red")
+    elif told["status"] == "waiting":
+        out.print(f"answer it with: ironcurtain approvals show {told.get('question', '')}")
+    elif told["status"] == "done":
+        out.print("it ended with")
+        behind_bar(out, json.dumps(told.get("result"), ensure_ascii=False, indent=1))
     return DONE
 
 

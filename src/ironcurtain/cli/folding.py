@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 BAR: Final = "│ "
-_NARROWEST: Final = 8  # columns
+_NARROWEST: Final = 8  # columns that are worth using
 
 
 def prose(text: str) -> str:
@@ -28,7 +28,7 @@ def cells(text: str) -> int:
 
 def room(out: Console, used: int = 0) -> int:
     """Columns that there are now, less those that are used."""
-    return max(_NARROWEST, out.width - used)
+    return max(1, out.width - used)
 
 
 def pieces(text: str, columns: int) -> Iterator[str]:
@@ -51,9 +51,14 @@ def behind_bar(out: Console, text: str, style: str = "") -> None:
             out.print(piece)
 
 
-def labelled(out: Console, label: str, text: str, style: str = "") -> None:
+def labelled(out: Console, label: str, text: str, style: str = "", label_style: str = "") -> None:
     """A label of ours, and foreign words beside it: every row of them as far from the edge as the first."""
+    if room(out, len(label)) < _NARROWEST:
+        out.print(label.rstrip(), style=label_style or style or None)
+        behind_bar(out, text, style)
+        return
     first, *more = pieces(text, room(out, len(label)))
-    out.print(label + first, style=style or None)
+    out.print(label, style=label_style or style or None, end="")
+    out.print(first, style=style or None)
     for piece in more:
         out.print(" " * len(label) + piece, style=style or None)

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from ironcurtain.cli.folding import BAR, behind_bar, cells, pieces, prose, room
+from ironcurtain.cli.folding import BAR, behind_bar, cells, labelled, pieces, prose, room
 from ironcurtain.errors import visible
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ _LONGEST_RESULT: Final = 12  # lines of a result that are shown
 _LONGEST_VALUE: Final = 100  # characters of an argument
 _LONGEST_LINE: Final = 2_000  # characters of one of them
 _LONGEST_QUOTE: Final = 2_000
-_INDENT: Final = 11  # columns before what was decided
 _DECISIONS: Final = {
     "intent": ("allowed", "green"),
     "refused": ("denied", "bold red"),
@@ -158,11 +157,7 @@ class Live:
         request, evaluation = news["request"], news["evaluation"]
         what = f"{visible(request['server'])} {visible(request['tool'])} {_arguments(request.get('arguments', {}))}"
         why = f": {visible(evaluation['reason'])}" if news["record"] != "intent" else ""
-        self._out.print(f"  {word:<9}", style=style, end="")
-        first, *more = pieces(f"{self._who}{what}{why}", room(self._out, _INDENT))
-        self._out.print(first)
-        for piece in more:
-            self._out.print(" " * _INDENT + piece)
+        labelled(self._out, f"  {word:<9}", f"{self._who}{what}{why}", label_style=style)
 
 
 def _cut(line: str) -> str:

@@ -17,17 +17,17 @@ from ironcurtain.daemon.plan_asking import MOST_ASKED, EndedError, PlanAsking
 from ironcurtain.daemon.planning import read_plan
 from ironcurtain.daemon.values import as_value
 from ironcurtain.errors import Refusal
-from ironcurtain.gateway.context import CallContext
+from ironcurtain.gateway.context import CallContext, Oversight
 from ironcurtain.sandbox.process import LARGEST, HostError, SlowHostError
 from ironcurtain.sandbox.store import Run, Status, Step
 from ironcurtain.wire import strict_json
+from ironcurtain.wire.call import principal_from
 from ironcurtain.wire.limits import MESSAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ironcurtain.daemon.runs import Runs
-    from ironcurtain.gateway.context import Oversight
     from ironcurtain.model.call import Json, Principal
     from ironcurtain.sandbox.process import Host
 
@@ -68,6 +68,8 @@ class Going:
         self._call: CallContext | None = None
         """What surrounds the call under way."""
         self._stopped: tuple[Status, str] | None = None
+        self._attended = asyncio.Event()
+        """Somebody looks on, or it ends."""
         self._closing = False
         self._language = language_of(run, runs.runtime.home.run, runs.compilers)
         self._at = 0
@@ -86,20 +88,37 @@ class Going:
     def stop(self, status: Status = Status.CANCELLED, why: str = "it was cancelled") -> None:
         """End it. A call under way is withdrawn like any other, and recorded."""
         self._stopped = self._stopped or (status, why)
+        self._attended.set()
         if self._call is not None:
             self._call.withdrawn.set()
         else:
             self._work.cancel()
 
-    def overseen(self, oversight: Oversight | None, holder: str = "") -> None:
-        """Somebody else looks on from now on; or nobody, and then it shares with nobody."""
+    def attend(self, oversight: Oversight, holder: str) -> None:
+        """Somebody looks on from now on."""
+        self._runs.runtime.sources.share(holder_of(self.run), holder)
+        self._looked_on_by(oversight)
+        self._attended.set()
+
+    def leave_alone(self) -> None:
+        """Nobody looks on. INVARIANT: a program that is part of a task makes no call until somebody does again."""
+        run = self.run
+        self._runs.runtime.sources.part(holder_of(run))
+        if not run.payers and run.only is None:
+            return
+        payers = tuple((principal_from(payer["agent"]), _text_or_none(payer["task"])) for payer in run.payers)
+        only = None if run.only is None else frozenset((server, tool) for server, tool in run.only)
+        self._attended.clear()
+        self._looked_on_by(Oversight(lambda _kind, _fields: None, self._until_attended, payers, only, run.helpers))
+
+    def _looked_on_by(self, oversight: Oversight) -> None:
         self._oversight = oversight
         if self._call is not None:
             self._call.oversight = oversight
-        if holder:
-            self._runs.runtime.sources.share(holder_of(self.run), holder)
-        else:
-            self._runs.runtime.sources.part(holder_of(self.run))
+
+    async def _until_attended(self) -> bool:
+        await self._attended.wait()
+        return self._stopped is None
 
     async def close(self) -> None:
         """We stop. One that waits goes on when we are back."""
@@ -407,6 +426,10 @@ def _step_from(call: Any) -> Step:  # noqa: ANN401 - as a host said it
 def _spelled(step: Step) -> bytes:
     """A call in one spelling: for Python itself, one and true would be the same."""
     return strict_json.canonical([step.name, step.args, dict(step.kwargs)])
+
+
+def _text_or_none(value: Json) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def holder_of(run: Run) -> str:

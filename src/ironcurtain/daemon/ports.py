@@ -54,6 +54,8 @@ class CallPorts:
         self._came: dict[str, Json] = {}
         """What a record says of what came back."""
         self._began = 0.0
+        self._seen: frozenset[str] = frozenset()
+        """What its caller had seen when the call was forwarded."""
 
     def resolve(self, effect: Resolve) -> Prepared | Decision:
         """(1) and (2), under the policy that is in force now; nobody is asked about a server that is not there."""
@@ -125,8 +127,7 @@ class CallPorts:
     async def ask(self, effect: AskHuman) -> Approval | Decision:
         """Ask a person, and wait; and then for whoever holds everything."""
         answer = await self._asking.ask(effect)
-        oversight = self._this.context.oversight
-        if oversight is not None and not await oversight.go_on():
+        if not await self._this.context.may_go_on():
             self._this.context.withdrawn.set()
         return answer
 
@@ -157,6 +158,7 @@ class CallPorts:
             return Executed(Status.NOT_FORWARDED, code="withdrawn", reason="the client withdrew the call")
         self._made = call
         runtime.sources.add(self._this.context.holder, [f"{call.server}/{call.tool}"])
+        self._seen = runtime.sources.of(self._this.context.holder)
         pinned = runtime.pins[call.server, call.tool]
         executed = await server.call(call, pinned, self._this.context, self._asked_by_server)
         self._came = result_fields(executed.result or executed.error)
@@ -175,7 +177,13 @@ class CallPorts:
         if method == ASKABLE["elicitation"]:
             whose = f"The server {call.server} asks (these are its words, not IronCurtain's)"
             params = {**params, "message": f"{whose}: {params.get('message')}"}
-        return await self._this.context.ask_client(method, params)
+        answer = await self._this.context.ask_client(method, params)
+        said: dict[str, Json] = {"event": "client-answers", "server": call.server}
+        said["answer"] = runtime.redactor.clean(answer)[0]
+        if await self._this.record("event", {"call": self._this.id, **said}):
+            return None
+        seen = runtime.sources.of(self._this.context.holder)
+        return answer if seen == self._seen else None  # what was seen since then was not decided about
 
     async def record_outcome(self, effect: RecordOutcome) -> Unwritten | None:
         """(12)."""

@@ -19,7 +19,6 @@ from ironcurtain.daemon.languages import LANGUAGES, PYTHON, TYPESCRIPT, Compiler
 from ironcurtain.daemon.planning import read_plan
 from ironcurtain.daemon.skills import Skills
 from ironcurtain.errors import Refusal
-from ironcurtain.gateway.context import Oversight
 from ironcurtain.sandbox.interfaces import Interfaces
 from ironcurtain.sandbox.process import HostError, Hosts
 from ironcurtain.sandbox.store import Run, Status, Store
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from ironcurtain.daemon.runtime import Runtime
     from ironcurtain.daemon.skills import Skill
     from ironcurtain.gateway.catalogue import Catalogue
-    from ironcurtain.gateway.context import CallContext
+    from ironcurtain.gateway.context import CallContext, Oversight
     from ironcurtain.model.call import Json, Principal
 
 MOST_RUNNING: Final = 32  # programs that are not waiting; no more than eight of them at once have a process
@@ -109,7 +108,9 @@ class Runs:
         elif run.status is Status.WAITING and run.calls in history.refused:
             answer = {"raise": ["PermissionError", f"IronCurtain: not allowed: {history.refused[run.calls]}"]}
         self.runtime.sources.add(holder_of(run), run.sources)
-        self._start(Going(self, run, principal_from(run.principal), oversight=_alone(run)), answer)
+        going = Going(self, run, principal_from(run.principal))
+        going.leave_alone()
+        self._start(going, answer)
 
     # --- A program, from its beginning. ---
 
@@ -245,7 +246,7 @@ class Runs:
         """Whoever goes on with a task looks on at its programs again. Says which there are."""
         own = self._of(task)
         for going in own:
-            going.overseen(oversight, holder)
+            going.attend(oversight, holder)
         return [going.run.id for going in own]
 
     async def leave(self, task: str, *, whole: bool) -> None:
@@ -256,7 +257,7 @@ class Runs:
                 going.stop()
                 ending.append(going.done)
             else:
-                going.overseen(_alone(going.run))
+                going.leave_alone()
         if ending:
             await asyncio.wait(ending, timeout=_LAST_WORDS)
 
@@ -278,26 +279,9 @@ class Runs:
         return made[1]
 
 
-def _text_or_none(value: Json) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-async def _freely() -> bool:
-    return True
-
-
 def _whose(run: Run) -> str:
     return str(run.principal.get("agent", "")).partition("/")[0]
 
 
 def _task_of(run: Run) -> Json:
     return run.payers[0]["task"] if run.payers else None
-
-
-def _alone(run: Run) -> Oversight | None:
-    """What is left of an oversight when whoever looked on is gone: who pays, and what was given."""
-    if not run.payers and run.only is None:
-        return None
-    payers = tuple((principal_from(payer["agent"]), _text_or_none(payer["task"])) for payer in run.payers)
-    only = None if run.only is None else frozenset((server, tool) for server, tool in run.only)
-    return Oversight(lambda _kind, _fields: None, _freely, payers, only, helpers=run.helpers)

@@ -393,7 +393,7 @@ class Runtime:
     ) -> Answer:
         """Carry a session's call through the twelve steps; or run a program, of which each call is carried through."""
         overseen, context.holder = context.oversight, context.holder or session
-        if overseen is not None and not await overseen.go_on():
+        if not await context.may_go_on():
             context.withdrawn.set()
             if key[0] == code_tools.OURS:
                 return Answer(refused(Stage.VALIDATE, Refusal("withdrawn", "whoever this is for is gone")))

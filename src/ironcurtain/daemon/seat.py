@@ -13,12 +13,14 @@ import contextlib
 import json
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.audit.record import principal_fields
 from ironcurtain.audit.store import AuditHaltedError, UnrecordableError
 from ironcurtain.budget.ledger import COST, MILLION, TOKENS, Account, Exhausted
 from ironcurtain.daemon import code_tools
+from ironcurtain.daemon.instructions import instructions
 from ironcurtain.errors import Refusal
 from ironcurtain.gateway.context import CallContext, Oversight
 from ironcurtain.gateway.inbound.session import Session
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
 _MEMORY: Final = 512 << 20  # bytes for the loop and all that was said
 _LAST_WORDS: Final = 5.0  # seconds for calls under way to be recorded
 _LONGEST_RESULT: Final = 30_000  # characters of a result that the model is given
-_LONGEST_INSTRUCTIONS: Final = 100_000
 _MOST_IDLE: Final = 100  # messages with which it does nothing
 _PATIENCE: Final = 50  # seconds that one question for a program's result waits
 _UNKNOWN: Final = "It is not known whether this was done: the agent was cut off. Look before you do it again."
@@ -86,8 +87,10 @@ class Seat:
         self._thinking = False
         self._called: dict[str, Any] | None = None
         """The call of the model's that is under way."""
+        self._calls = 0
         self._idle = 0
         """What it said since it last did something."""
+        self._instructions = ""
         self._calling = asyncio.Lock()
         self._turns = 0
         self.over = asyncio.Event()
@@ -145,8 +148,10 @@ class Seat:
         """Nobody is there any more: withdraw what is under way, and have it recorded."""
         whole = self.parent is not None  # who worked for another leaves nothing that waits
         await asyncio.gather(self.household.close(), self._runtime.runs.leave(self.transcript.id, whole=whole))
-        for task in self._tasks:
+        for task in [*self._tasks]:
             task.cancel()
+        if self._tasks:
+            await asyncio.wait([*self._tasks])
         if self._session is not None:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(self._session.close()), _LAST_WORDS)
@@ -167,13 +172,11 @@ class Seat:
         host = self._host = await Host.of(command)
         self._session = Session(f"agent-{transcript.id}", self.principal, _Desk(self), self._to_loop)
         interfaces = await self._runtime.runs.interfaces(self.principal, self.only)
-        begin: dict[str, Json] = {
-            "turn": {"calls": [*transcript.unanswered], "final": transcript.is_answered},
-            "direct": transcript.about.direct,
-            "servers": interfaces.sizes(),
-            "skills": [str(skill) for skill in skills],
-        }
-        host.say(begin)
+        self._instructions = instructions(
+            direct=transcript.about.direct, servers=interfaces.sizes(), skills=[str(skill) for skill in skills]
+        )
+        transcript.add({"instructions": self._instructions})
+        host.say({"turn": {"calls": [*transcript.unanswered], "final": transcript.is_answered}})
         while self._ended is None:
             self._from_loop(await host.line(None, MESSAGE.size))
             await asyncio.sleep(0)  # others have their turn
@@ -183,15 +186,17 @@ class Seat:
         try:
             message: Any = strict_json.loads(line, MESSAGE)
             match message:
-                case {"method": "agent/think", "id": id_, "params": {"instructions": str(instructions)}}:
+                case {"method": "agent/think", "id": int(id_)}:
                     self._begin_turn(answered=False)
-                    self._task(self._answer(id_, self._thought(instructions[:_LONGEST_INSTRUCTIONS])))
-                case {"method": "agent/answer", "id": id_}:
+                    self._task(self._answer(id_, self._thought()))
+                case {"method": "agent/answer", "id": int(id_)}:
                     self._begin_turn(answered=True)
                     self._task(self._answer(id_, self._answered()))
                 case {"method": "tools/call", "id": str(id_), "params": dict(params)}:
-                    self._call(id_, params, line)
-                case {"method": "initialize" | "notifications/initialized" | "tools/list" | "ping"}:
+                    self._call(id_, params)
+                case {"method": "initialize" | "tools/list" | "ping", "id": int()} | {
+                    "method": "notifications/initialized"
+                }:
                     self._count_idle()
                     if self._session is not None:
                         self._session.receive(line)
@@ -236,21 +241,28 @@ class Seat:
 
     # --- Calls. ---
 
-    def _call(self, id_: str, params: dict[str, Any], line: bytes) -> None:
-        """A call that the model asked for, as it asked for it, and once."""
+    def _call(self, id_: str, params: dict[str, Any]) -> None:
+        """The next call that the model asked for, as it asked for it, and once."""
         self._idle = 0
-        call = next((each for each in self.transcript.unanswered if each["id"] == id_), None)
-        if self._called is not None or self._thinking or call is None:
+        call = next(iter(self.transcript.unanswered), {"id": None})
+        if self._called is not None or self._thinking or call["id"] != id_:
             raise Refusal("agent_malformed", "a call that nobody asked for")
         asked: dict[str, Json] = {"name": call["name"], "arguments": call["arguments"]}
         if strict_json.canonical(params) != strict_json.canonical(asked) or self._session is None:
             raise Refusal("agent_malformed", "a call that is not as the model asked for it")
-        self._called = call
+        self._calls += 1
+        self._called = {**call, "ours": f"call {self._calls}"}  # whatever else it asks for has a number for a name
         if id_ in self.transcript.begun:
-            self._task(self._came_of(self.transcript.begun[id_]))
+            self._task(self._answer_again(self.transcript.begun[id_]))
         else:
             self.transcript.add({"begun": id_, "run": ""})
-            self._session.receive(line)
+            self._session.receive(jsonrpc.request(self._called["ours"], "tools/call", asked))
+
+    async def _answer_again(self, run: str) -> None:
+        try:
+            await self._came_of(run)
+        except (Refusal, OSError) as error:
+            self.stop("failed", str(error))
 
     async def _came_of(self, run: str) -> None:
         """What came of a call that was begun earlier. INVARIANT: it is not made again."""
@@ -265,12 +277,12 @@ class Seat:
                 text, failed = _text_of(result), bool(result.get("isError"))
                 status = result["structuredContent"]["status"]
         content: dict[str, Json] = {"content": [{"type": "text", "text": text}], "isError": failed}
-        self._to_loop(jsonrpc.result(self._called["id"] if self._called else "", content))
+        self._to_loop(jsonrpc.result(self._called["ours"] if self._called else "", content))
 
     def _to_loop(self, line: bytes) -> None:
         """What the session says. The result of a call is kept before the agent has it."""
         message: Any = json.loads(line)
-        if self._called is not None and message.get("id") == self._called["id"] and "method" not in message:
+        if self._called is not None and message.get("id") == self._called["ours"] and "method" not in message:
             called, self._called = self._called, None
             error, result = message.get("error"), message.get("result", {})
             text = str(error["message"]) if error else _text_of(result)
@@ -282,8 +294,8 @@ class Seat:
             except (Refusal, OSError) as problem:
                 self.stop("failed", str(problem))
                 return
-        if self._host is not None:
-            self._host.send(line)
+            message["id"] = called["id"]
+        self._say(message)
 
     def _add(self, message: dict[str, Json]) -> None:
         """Something was said."""
@@ -292,14 +304,14 @@ class Seat:
 
     # --- The model's turn, and the person's. ---
 
-    async def _thought(self, instructions: str) -> dict[str, Json]:
+    async def _thought(self) -> dict[str, Json]:
         """The next message of the model. Trouble on the way pauses the agent; the person says whether to try again."""
         tools: list[Json] = [
             {"name": tool["name"], "about": tool.get("description", ""), "schema": tool["inputSchema"]}
             for tool in await self.offered()
         ]
         messages: list[Json] = [self._restored(at, message) for at, message in enumerate(self.transcript.messages)]
-        asked: dict[str, Json] = {"instructions": instructions, "messages": messages, "tools": tools}
+        asked: dict[str, Json] = {"instructions": self._instructions, "messages": messages, "tools": tools}
         while True:
             await self._wait()
             if not self._said.empty():
@@ -388,14 +400,15 @@ class Seat:
             if self._runtime.ledger.reset(account):
                 await self._runtime.audit.append("event", {"event": "budget", "account": account.fields()})
 
-    def oversight(self) -> Oversight:
-        """What holds for every call of this agent."""
-        return Oversight(self._recorded, self._may, self.payers, self.only, helpers=self.transcript.about.helpers)
+    def oversight(self, call: str = "") -> Oversight:
+        """What holds for every call of this agent. `call` is the one of the model's that it is for."""
+        tell, helpers = partial(self._recorded, call), self.transcript.about.helpers
+        return Oversight(tell, self._may, self.payers, self.only, helpers=helpers)
 
-    def _recorded(self, kind: str, fields: dict[str, Json]) -> None:
+    def _recorded(self, call: str, kind: str, fields: dict[str, Json]) -> None:
         if kind == "event" and fields.get("event") == "code" and fields.get("what") == "begun":
-            if self._called is not None:
-                self.transcript.add({"begun": self._called["id"], "run": str(fields["run"])})
+            if call:
+                self.transcript.add({"begun": call, "run": str(fields["run"])})
             self.tell({"program": fields["run"]})
         self.tell({"record": kind, **fields})
 
@@ -443,7 +456,8 @@ class Seat:
 
     async def mediate(self, key: tuple[str, str], arguments: Arguments, context: CallContext) -> Answer:
         """Carry a call through the twelve steps."""
-        context.oversight, context.holder, context.ask_client = self.oversight(), self._holder, None
+        called = str(self._called["id"]) if self._called is not None else ""
+        context.oversight, context.holder, context.ask_client = self.oversight(called), self._holder, None
         name = self._session.name if self._session is not None else ""
         async with self._calling:  # one after the other: nobody takes all sandboxes, or fills the queue
             try:

@@ -60,6 +60,8 @@ class Transcript:
     size: int = 0
     begun: dict[str, str] = field(default_factory=dict)
     """Calls that were begun and have no result yet, and the program each became, if it became one."""
+    instructions: str = ""
+    """What the model was told before all of it."""
     sources: set[str] = field(default_factory=set)
     """The tools whose results it, or a helper of it, has seen."""
     tokens: int = 0
@@ -86,6 +88,8 @@ class Transcript:
             self.raws[len(self.messages)] = line["raw"]  # it is written before its message
         elif "begun" in line:
             self.begun[line["begun"]] = line["run"]
+        elif "instructions" in line:
+            self.instructions = line["instructions"]
         elif "source" in line:
             self.sources.add(line["source"])
         elif "used" in line:
@@ -96,13 +100,10 @@ class Transcript:
 
     @property
     def unanswered(self) -> list[dict[str, Any]]:
-        """The calls of the model's last message that have no result yet."""
-        answered = set()
-        for message in reversed(self.messages):
-            if message["role"] == "tool":
-                answered.add(message["id"])
-            else:
-                return [call for call in message.get("calls", ()) if call["id"] not in answered]
+        """The calls of the model's last message that have no result yet: they are made in their order."""
+        for answered, message in enumerate(reversed(self.messages)):
+            if message["role"] != "tool":
+                return [*message.get("calls", ())][answered:]
         return []
 
     @property

@@ -61,5 +61,14 @@ class CallContext:
         self.question = ("", "")
         """What the question was called when it was asked before, and what it was about."""
         self.oversight: Oversight | None = None
+        """Whoever looks on; that may be somebody else in the middle of a call."""
         self.holder = ""
         """Who has seen what came before: the session, if this says nothing else."""
+
+    async def may_go_on(self) -> bool:
+        """Waits until it may be made, and says whether it may: whoever looks on by then decides."""
+        while (overseen := self.oversight) is not None:
+            allowed = await overseen.go_on()
+            if self.oversight is overseen:
+                return allowed
+        return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 _MOST_PARTS: Final = 5_000  # of one schema, each counted as often as it is referred to
+_PART: Final = 40  # characters that count as one more
 _DEEPEST: Final = 40
 
 
@@ -27,7 +28,8 @@ class _Unfolding:
         self._left = _MOST_PARTS
 
     def of(self, part: Any, depth: int) -> Any:  # noqa: ANN401 - as a server wrote it
-        self._left -= 1
+        words = part if isinstance(part, (str, dict)) else ()
+        self._left -= 1 + sum(map(len, words)) // _PART
         if self._left < 0 or depth > _DEEPEST:
             raise _TooMuchError
         if isinstance(part, list):

@@ -32,6 +32,11 @@ _TYPES: Final = frozenset(
     {"interface_declaration", "type_alias_declaration", "empty_statement", "comment", "type_annotation",
      "type_arguments", "type_parameters", "predefined_type", "debugger_statement"}
 )  # fmt: skip
+_REACHING: Final = frozenset(
+    {"globalThis", "arguments", "RegExp", "Reflect", "Proxy", "prototype", "__proto__", "constructor", "defineProperty",
+     "defineProperties", "setPrototypeOf", "getPrototypeOf", "__defineGetter__", "__defineSetter__"}
+)  # fmt: skip
+"""Names by which a program reaches everything, or changes what other names mean."""
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "\n": "", "\r\n": ""}
 _CODED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\})")
 _SINGLE: Final = frozenset(
@@ -62,7 +67,7 @@ def syntax_of(program: str, modules: Iterable[str]) -> ast.Module:
     if root.has_error:
         raise UnreadableError("it is not understood")
     reading = _Reading(names)
-    body = reading.block(root.named_children)
+    body = reading.block(_parts(root))
     first: list[ast.stmt] = [ast.Import([ast.alias(name) for name in sorted(names)])] if names else []
     if reading.unsteady:
         first.append(ast.Global(sorted(reading.unsteady)))
@@ -80,6 +85,7 @@ class _Reading:
         self._functions: list[ast.stmt] = []
         """Those that stand within the statement that is read; they are put before it."""
         self._inside = 0
+        self._in_class = 0
         self._made = 0
 
     # --- Statements. ---
@@ -99,17 +105,20 @@ class _Reading:
             case kind if kind in _TYPES:
                 return []
             case "statement_block" | "else_clause" | "finally_clause":
-                return self.block(node.named_children)
+                return self.block(_parts(node))
             case "labeled_statement":
                 return self._body(node, "body")
             case "expression_statement":
                 return [self._expressed(node)]
             case "lexical_declaration" | "variable_declaration":
-                return [made for each in node.named_children for made in self._declarator(each)]
+                return [made for each in _parts(node) for made in self._declarator(each)]
             case "function_declaration" | "generator_function_declaration":
                 return [self._function(node, *self._declare(_text(node.child_by_field_name("name"))))]
             case "class_declaration" | "abstract_class_declaration":
                 return [self._class(node)]
+            case "enum_declaration":
+                names = self._declare(_text(node.child_by_field_name("name")))
+                return [ast.Assign([_target(names, single=True)], _unknown(self._all(node)))]
             case "if_statement":
                 test = self._field(node, "condition")
                 return [ast.If(test, self._body(node, "consequence"), self._body(node, "alternative", empty=True))]
@@ -138,7 +147,7 @@ class _Reading:
                 return [ast.While(_unknown(), [ast.Expr(self._all(node))], [])]
 
     def _expressed(self, node: Node) -> ast.stmt:
-        inner = node.named_children[0] if node.named_child_count == 1 else None
+        inner = _parts(node)[0] if len(_parts(node)) == 1 else None
         left = inner.child_by_field_name("left") if inner is not None else None
         if inner is None or left is None or (inner.type, left.type) != ("assignment_expression", "identifier"):
             return ast.Expr(self._all(node))
@@ -182,9 +191,9 @@ class _Reading:
     def _switch(self, node: Node) -> list[ast.stmt]:
         body = node.child_by_field_name("body")
         made: list[ast.stmt] = [ast.Expr(self._field(node, "value"))]
-        for case in body.named_children if body is not None else ():
+        for case in _parts(body) if body is not None else ():
             test = self._field(case, "value")
-            inner = [each for each in case.named_children if each != case.child_by_field_name("value")]
+            inner = [each for each in _parts(case) if each != case.child_by_field_name("value")]
             made.append(ast.If(test, self.block(inner) or [ast.Pass()], []))
         return made
 
@@ -211,7 +220,7 @@ class _Reading:
             result = ast.Return(self._value(inner))
             body, self._functions = [*self._functions, result], outer
         else:
-            body = self.block(inner.named_children) if inner is not None else []
+            body = self.block(_parts(inner)) if inner is not None else []
         self._inside -= 1
         arguments = ast.arguments([], [ast.arg(each) for each in names], None, [], [], None, [])
         return ast.FunctionDef(name, arguments, [*first, *body] or [ast.Pass()], [])
@@ -219,16 +228,23 @@ class _Reading:
     def _class(self, node: Node) -> ast.stmt:
         name = node.child_by_field_name("name")
         body: list[ast.stmt] = []
-        for part in node.named_children:
-            if part.type == "class_heritage":
+        self._in_class += 1
+        for part in _parts(node):
+            if part.type not in ("class_body", "type_identifier", *_TYPES):  # what it extends, what decorates it
                 body.append(ast.Expr(self._all(part)))
-            for member in part.named_children if part.type == "class_body" else ():
+            for member in _parts(part) if part.type == "class_body" else ():
                 if member.type == "method_definition":
-                    body.append(self._function(member, self._fresh()))
+                    body += [ast.Expr(self._name_of(member)), self._function(member, self._fresh())]
                 else:
                     body += self._statement(member)
+        self._in_class -= 1
         called = self._declare(_text(name))[0] if name is not None else self._fresh()
         return ast.ClassDef(called, [], [], body or [ast.Pass()], [])
+
+    def _name_of(self, node: Node) -> ast.expr:
+        """What is computed for the name of a method."""
+        name = node.child_by_field_name("name")
+        return self._all(name) if name is not None and name.type == "computed_property_name" else _unknown()
 
     def _hoisted(self, node: Node) -> ast.expr:
         name = self._fresh()
@@ -245,8 +261,12 @@ class _Reading:
 
     def _expression(self, node: Node) -> ast.expr:  # noqa: C901, PLR0911, PLR0912 - a case for each kind
         match node.type:
-            case "identifier" | "shorthand_property_identifier" | "this" | "super":
+            case "identifier" | "shorthand_property_identifier" | "super":
                 return _name(_identifier(node))
+            case "this":
+                if not self._in_class:
+                    raise UnreadableError("whatever calls it says what `this` is")
+                return _name("this")
             case "string" | "template_string":
                 return self._text(node)
             case "number":
@@ -276,8 +296,8 @@ class _Reading:
                 return self._assignment(node)
             case "spread_element":
                 return ast.Starred(self._all(node), _LOAD)
-            case kind if kind in _WRAPPERS and node.named_child_count:
-                return self._value(node.named_children[0])
+            case kind if kind in _WRAPPERS and _parts(node):
+                return self._value(_parts(node)[0])
             case kind if kind in _FUNCTIONS or kind in _CLASSES:
                 return self._hoisted(node)
             case kind if kind.endswith(
@@ -290,7 +310,7 @@ class _Reading:
 
     def _all(self, node: Node) -> ast.expr:
         """Everything in it; the one thing itself, if it is only one."""
-        parts = [self._value(each) for each in node.named_children if each.type not in _TYPES]
+        parts = [self._value(each) for each in _parts(node) if each.type not in _TYPES]
         return parts[0] if len(parts) == 1 and node.type in _SINGLE else _unknown(*parts)
 
     def _field(self, node: Node, name: str) -> ast.expr:
@@ -298,14 +318,14 @@ class _Reading:
 
     def _array(self, node: Node) -> ast.expr:
         kinds = [each.type for each in node.children if each.type != "comment"]
-        parts = [self._value(each) for each in node.named_children if each.type != "comment"]
+        parts = [self._value(each) for each in _parts(node) if each.type != "comment"]
         holes = any(one in "[," and two == "," for one, two in itertools.pairwise(kinds))
         return _unknown(*parts) if holes else ast.List(parts, _LOAD)
 
     def _object(self, node: Node) -> ast.Dict:
         keys: list[ast.expr | None] = []
         values: list[ast.expr] = []
-        for part in node.named_children:
+        for part in _parts(node):
             match part.type:
                 case "pair":
                     keys.append(self._key(part.child_by_field_name("key")))
@@ -317,7 +337,7 @@ class _Reading:
                     pass
                 case _:
                     keys.append(None)
-                    values.append(self._value(part))
+                    values.append(_unknown(self._name_of(part), self._value(part)))
         return ast.Dict(keys, values)
 
     def _key(self, node: Node | None) -> ast.expr | None:
@@ -332,7 +352,7 @@ class _Reading:
 
     def _text(self, node: Node) -> ast.expr:
         parts: list[ast.expr] = []
-        for part in node.named_children:
+        for part in _parts(node):
             if part.type == "template_substitution":
                 parts.append(ast.FormattedValue(self._all(part), -1))
             else:
@@ -379,14 +399,14 @@ class _Reading:
             return [self._all(pattern)]
         field = {"required_parameter": "value", "optional_parameter": "value"}.get(pattern.type, "right")
         value = pattern.child_by_field_name(field)
-        inner = [part for each in pattern.named_children if each != value for part in self._within(each)]
+        inner = [part for each in _parts(pattern) if each != value for part in self._within(each)]
         return [*inner, self._value(value)] if value is not None else inner
 
     def _call(self, node: Node) -> ast.expr:
         callee = node.child_by_field_name("function") or node.child_by_field_name("constructor")
         function = self._value(callee)
         given = node.child_by_field_name("arguments")
-        listed = [each for each in given.named_children if each.type != "comment"] if given is not None else []
+        listed = [each for each in _parts(given) if each.type != "comment"] if given is not None else []
         if given is not None and given.type == "template_string":
             listed = [given]
         args = [self._value(each) for each in listed]
@@ -423,13 +443,18 @@ def _at(node: Node, made: ast.expr) -> ast.expr:
     return made
 
 
+def _parts(node: Node) -> list[Node]:
+    """What stands in it, less what only people read."""
+    return [each for each in node.named_children if each.type not in ("comment", "html_comment")]
+
+
 def _text(node: Node | None) -> str:
     return node.text.decode() if node is not None and node.text is not None else ""
 
 
 def _identifier(node: Node | None) -> str:
     name = _text(node)
-    if "\\" in name or name == "globalThis":  # every name is meant by it, or may be
+    if "\\" in name or name in _REACHING:  # every name is meant by it, or anything may mean something else afterwards
         raise UnreadableError("it names what it means in no way that can be read")
     return name
 
@@ -496,7 +521,7 @@ def _names_in(pattern: Node | None) -> list[str]:
         return [_identifier(pattern)]
     if field := _PARTS.get(pattern.type):
         return _names_in(pattern.child_by_field_name(field))
-    inner = pattern.named_children if pattern.type in _PATTERNS else ()
+    inner = _parts(pattern) if pattern.type in _PATTERNS else ()
     return [name for each in inner for name in _names_in(each)]
 
 
@@ -508,5 +533,5 @@ def _owners(pattern: Node | None) -> list[Node]:
         return [pattern]
     if field := _PARTS.get(pattern.type):
         return _owners(pattern.child_by_field_name(field))
-    inner = pattern.named_children if pattern.type in _PATTERNS else ()
+    inner = _parts(pattern) if pattern.type in _PATTERNS else ()
     return [owner for each in inner for owner in _owners(each)]

@@ -127,6 +127,13 @@ function clocked(now) {
   return Recorded;
 }
 
+// What a program sends is what its text says: nothing that it gives to these can turn a message into another.
+function steady() {
+  for (const kind of [Object, Array, String, Number, Boolean, Function, Symbol, BigInt]) {
+    Object.defineProperty(kind.prototype, "toJSON", { value: undefined });
+  }
+}
+
 function furnish(order, modules) {
   for (const name of Object.getOwnPropertyNames(globalThis)) {
     if (!KEPT.has(name) && !Reflect.deleteProperty(globalThis, name)) {
@@ -162,6 +169,7 @@ say({ plan: {} }); // both are known to the daemon, from the text
 if (hear().go) {
   const program = address(order.program);
   furnish(order, modules);
+  steady();
   try {
     const { default: value } = await import(program);
     const text = stringify(value ?? null);

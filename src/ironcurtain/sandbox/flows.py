@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.sandbox.names import named
+from ironcurtain.sandbox.names import captured, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ironcurtain.sandbox.names import Names
 
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MOST_HANDS: Final = 30  # that a value is followed through, where each stands before the one that it gets it from
 
 
@@ -38,7 +39,7 @@ class Flows:
         else:
             self._lost = True
 
-    def _note(self, node: ast.AST) -> None:
+    def _note(self, node: ast.AST) -> None:  # noqa: C901 - a case for each kind
         match node:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
@@ -46,6 +47,7 @@ class Flows:
                     self._add(_aliased(value), self.of(target))
             case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.AugAssign(target=target, value=value):
                 self._into(target, self.of(value))
+                self._add(_aliased(value), self.of(target))
             case ast.NamedExpr(target=target, value=value):
                 self._into(target, self.of(value))
                 self._add(_aliased(value), self.of(target))
@@ -54,12 +56,15 @@ class Flows:
                 self._add(_aliased(value), self.of(target))
             case ast.Match(subject=subject, cases=cases):
                 captures = [each for case in cases for each in ast.walk(case.pattern)]
-                self._add([name for each in captures if (name := _captured(each))], self.of(subject))
+                self._add([name for each in captures if (name := captured(each))], self.of(subject))
             case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
                 self._into(target, self.of(value))
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 inside = {tool for each in node.body for tool in self.of(each)}
                 self._add([name], inside)
+                for each in ast.walk(node):  # what is put into what it gives is in what it gave
+                    if isinstance(each, ast.Return) and each.value is not None:
+                        self._add(_aliased(each.value), self._in[name])
                 if name in self._handed_on:
                     self._add(self._parameters[name], self._every)
             case ast.arguments(defaults=values, kw_defaults=others):
@@ -79,8 +84,8 @@ class Flows:
             given |= self.of(function.value)
         elif isinstance(function, ast.Name) and function.id in self._in:
             self._in[function.id] |= given
-        if isinstance(function, ast.Name) and function.id in self._parameters:  # it may put something into them
-            inside = self.of(function)
+        if self._names.meant(function) is None:  # who knows what it puts into what
+            inside = given | self.of(function)
             for each in values:
                 self._add(_aliased(each), inside)
         for each in (function, *values):
@@ -126,13 +131,6 @@ def _aliased(value: ast.expr) -> set[str]:
     return {name for part in parts if part is not None for name in _aliased(part)}
 
 
-def _captured(pattern: ast.AST) -> str | None:
-    """The variable that a part of a pattern gives a value to."""
-    if isinstance(pattern, (ast.MatchAs, ast.MatchStar)):
-        return pattern.name
-    return pattern.rest if isinstance(pattern, ast.MatchMapping) else None
-
-
 def _parameters(tree: ast.Module) -> dict[str, list[str]]:
     """The parameters of every function, by its name; those of a lambda that is given a name, too."""
     found: dict[str, list[str]] = {}
@@ -149,7 +147,7 @@ def _parameters(tree: ast.Module) -> dict[str, list[str]]:
 
 
 def _used_otherwise(tree: ast.Module) -> set[str]:
-    """Names that are used otherwise than by calling them, or giving them to what is called; and those of classes."""
+    """Names that are used otherwise than by calling them, or giving them to what is called; and what is decorated."""
     usual: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
@@ -159,4 +157,7 @@ def _used_otherwise(tree: ast.Module) -> set[str]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in usual
     }
-    return loaded | {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    defined = [
+        node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    ]
+    return loaded | {node.name for node in defined if isinstance(node, ast.ClassDef) or node.decorator_list}

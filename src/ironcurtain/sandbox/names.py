@@ -7,7 +7,6 @@ from typing import Final
 
 _REACHING: Final = frozenset({"__import__", "eval", "exec", "globals", "locals", "vars"})
 """Names that reach whatever there is; the interpreter has none of them."""
-_DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Names:
@@ -20,7 +19,7 @@ class Names:
         again = self._read(tree, modules)
         for name in again & self._bound.keys():  # the name stands for something else as well
             self.loose.add(self._bound[name])
-        plain = "help" not in again | {node.name for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)}
+        plain = "help" not in again
         called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
         inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         for node in ast.walk(tree):
@@ -37,16 +36,24 @@ class Names:
                 for alias in node.names:
                     if alias.name.split(".")[0] in modules:
                         self._bind(alias.asname or alias.name.split(".")[0], alias.name, again)
-            elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in modules:
-                for alias in node.names:
-                    self._bind(alias.asname or alias.name, f"{node.module}.{alias.name}", again)
-                    if alias.name == "*":
-                        self.loose.add(node.module)
-            elif isinstance(node, (ast.Name, ast.arg)) and not isinstance(getattr(node, "ctx", None), ast.Load):
-                again.add(node.id if isinstance(node, ast.Name) else node.arg)
+                    else:
+                        again.add(alias.asname or alias.name.split(".")[0])
+            elif isinstance(node, ast.ImportFrom):
+                self._import_from(node, modules, again)
             elif isinstance(node, ast.Name) and node.id in _REACHING:
                 self.loose |= modules
+            elif (name := _given(node)) is not None:
+                again.add(name)
         return again
+
+    def _import_from(self, node: ast.ImportFrom, modules: set[str], again: set[str]) -> None:
+        for alias in node.names:
+            if node.module and node.module.split(".")[0] in modules:
+                self._bind(alias.asname or alias.name, f"{node.module}.{alias.name}", again)
+                if alias.name == "*":
+                    self.loose.add(node.module)
+            else:
+                again.add(alias.asname or alias.name)
 
     def _bind(self, name: str, meant: str, again: set[str]) -> None:
         if self._bound.setdefault(name, meant) != meant:
@@ -76,3 +83,21 @@ def named(arguments: ast.arguments) -> list[str]:
     """The names of parameters."""
     listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
     return [each.arg for each in listed if each is not None]
+
+
+def _given(node: ast.AST) -> str | None:
+    """The name that something is given here, if that is not an import."""
+    if isinstance(node, ast.Name):
+        return None if isinstance(node.ctx, ast.Load) else node.id
+    if isinstance(node, ast.arg):
+        return node.arg
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)):
+        return node.name
+    return captured(node)
+
+
+def captured(pattern: ast.AST) -> str | None:
+    """The variable that a part of a pattern gives a value to."""
+    if isinstance(pattern, (ast.MatchAs, ast.MatchStar)):
+        return pattern.name
+    return pattern.rest if isinstance(pattern, ast.MatchMapping) else None

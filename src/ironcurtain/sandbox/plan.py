@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ironcurtain.sandbox.flows import Flows
-from ironcurtain.sandbox.names import Names, named
+from ironcurtain.sandbox.names import Names, captured, named
 
 MOST_SITES: Final = 200
 _MOST_UNROLLED: Final = 50  # times that one loop is written out
@@ -76,10 +76,8 @@ class _Reader:
         self._names = names
         self._flows = flows
         self._caught = 0
-        self._unsteady = {
-            name for node in ast.walk(tree) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names
-        }
-        """Variables that a function may change."""
+        self._unsteady = {name for node in ast.walk(tree) for name in _changed_elsewhere(node)}
+        """Variables that a function may change, or that change in the middle of a statement."""
         self._changing = _changing(tree, names)
         """Variables whose lists and dictionaries may change."""
         self._inlined = _called_once(tree)
@@ -171,7 +169,7 @@ class _Reader:
         if isinstance(node, ast.Call) and (name := self._names.meant(node.func)) is not None:
             self._site(node, name, often, known)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self._inlined:
-            self.block(self._inlined[node.func.id].body, often, dict(known))
+            self.block(self._inlined[node.func.id].body, often, {})
 
     def _site(self, node: ast.Call, name: str, often: str, known: dict[str, Any]) -> None:
         site = _Site(name, node.lineno, often=often, caught=self._caught > 0)
@@ -184,6 +182,19 @@ class _Reader:
         for part in (*node.args, *(word.value for word in node.keywords)):
             site.flows |= self._flows.of(part)
         self.sites.append(site)
+
+
+def _changed_elsewhere(node: ast.AST) -> list[str]:
+    """Variables that change otherwise than by a statement that says so."""
+    match node:
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            return [*names]
+        case ast.NamedExpr(target=ast.Name(id=name)):
+            return [name]
+        case ast.withitem(optional_vars=ast.expr() as target):
+            return [each.id for each in ast.walk(target) if isinstance(each, ast.Name)]
+    found = captured(node)
+    return [found] if found else []
 
 
 def _minds(kind: ast.expr | None) -> bool:

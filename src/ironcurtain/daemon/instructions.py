@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ironcurtain.model.call import Json
+
 _WHO: Final = """\
 You do tasks for a person with the tools that you are given. Every call is decided by the person's own policy: it is \
 allowed, refused, or put to them. A refusal says why and what would be allowed; do not try to get around it: do the \
@@ -17,7 +19,7 @@ You act by writing Python programs for execute_code. One program may make many c
 program needs does not have to pass through you. Its last expression is what you get back: let that be small."""
 
 
-def instructions(*, direct: bool, servers: Mapping[str, int], skills: Sequence[str]) -> str:
+def instructions(*, direct: bool, servers: Mapping[str, Json], skills: Sequence[str]) -> str:
     """All of it. `servers` are the modules, each with how many functions it has."""
     if direct:
         return _WHO

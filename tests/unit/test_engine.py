@@ -860,3 +860,30 @@ def test_everything_that_asks_is_named_each_once(place: Place) -> None:
     assert {verdict.rule for verdict in asking} == {"people", "files"}
     assert len(asking) == 2
     assert {verdict.outcome.word for verdict in asking} == {"escalate"}
+
+
+SEEN = {"roles": ["recipient"], "from": ["fs/fetch"]}
+
+
+@pytest.mark.parametrize(
+    ("rules", "sources", "expected"),
+    [
+        ([rule("deny", origin=SEEN), rule("allow", tool=["send"])], ["fs/fetch"], "deny"),
+        ([rule("deny", origin=SEEN), rule("allow", tool=["send"])], ["fs/fetch", "fs/run"], "deny"),
+        ([rule("deny", origin=SEEN), rule("allow", tool=["send"])], ["fs/run"], "allow"),
+        ([rule("deny", origin=SEEN), rule("allow", tool=["send"])], [], "allow"),
+        ([rule("deny", origin=SEEN), rule("allow", tool=["send"])], None, "deny"),
+        ([rule("escalate", origin=SEEN), rule("allow", tool=["send"])], ["fs/fetch"], "escalate"),
+        ([rule("escalate", origin=SEEN), rule("allow", tool=["send"])], ["fs/run"], "allow"),
+        ([rule("escalate", origin=SEEN), rule("deny", tool=["send"])], ["fs/fetch"], "escalate"),
+        ([rule("escalate", origin=SEEN, assess={"question": "?"}), rule("deny", tool=["send"])], ["fs/fetch"], "deny"),
+        ([rule("allow", origin=SEEN)], ["fs/fetch"], "deny"),
+        ([rule("allow", origin=SEEN)], ["fs/run"], "deny"),
+        ([rule("deny", origin=SEEN, lists=to("eve")["lists"]), rule("allow", tool=["send"])], ["fs/fetch"], "allow"),
+    ],
+)
+def test_where_something_comes_from(place: Place, rules: Any, sources: list[str] | None, expected: str) -> None:
+    rules = [{**made, "name": f"r{index}"} for index, made in enumerate(rules)]
+    request = call("send", {"to": "bob"})
+    loaded = place.load(rules, [MAIL, WEB, RUN])
+    assert outcome(loaded, request if sources is None else {**request, "sources": sources}) == expected

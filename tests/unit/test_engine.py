@@ -11,7 +11,7 @@ import pytest
 from ironcurtain.engine.chain import name_is_listed
 from ironcurtain.engine.conditions import Scope
 from ironcurtain.engine.evaluate import escalations, evaluate
-from ironcurtain.engine.explain import decisive_rules
+from ironcurtain.engine.explain import claim_stories, decisive_rules
 from ironcurtain.engine.pattern import PatternError, TextTooLong, compile_pattern
 from ironcurtain.engine.policy import Facts
 from ironcurtain.engine.rules import claims_of
@@ -887,3 +887,18 @@ def test_where_something_comes_from(place: Place, rules: Any, sources: list[str]
     request = call("send", {"to": "bob"})
     loaded = place.load(rules, [MAIL, WEB, RUN])
     assert outcome(loaded, request if sources is None else {**request, "sources": sources}) == expected
+
+
+def test_the_story_tells_the_same_of_where_something_comes_from(place: Place) -> None:
+    odd = rule("deny", "odd", origin=SEEN, values={"arg:to": {"maximum": 50}})
+    loaded = place.load([odd, rule("escalate", "seen", origin=SEEN), rule("allow", "may", tool=["send"])], [MAIL, WEB])
+    for sources, expected, says in (
+        (["fs/run"], "allow", "nothing was read where it says"),
+        ([], "allow", "nothing was"),
+    ):
+        judged = judge(loaded, {**call("send", {"to": "bob"}), "sources": sources})
+        assert judged.call is not None
+        tool_ = loaded.policy.tools["fs", "send"]
+        (story,) = claim_stories(judged.call, loaded.policy.book.rules, tool_, loaded.policy.setup.sandbox)
+        assert story.verdict.outcome.word == judged.decision.outcome.word == expected
+        assert [asked.answer.startswith(says) for asked in story.asked] == [True, True, False]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ironcurtain.engine.chain import Candidate, may_apply, name_is_listed, reads_only
 from ironcurtain.engine.conditions import ConditionError, Scope, conditions_hold, roles_of, tests_of
 from ironcurtain.engine.evaluate import evaluate
-from ironcurtain.engine.rules import claims_of, decide_claim, is_contained, reaches_inside
+from ironcurtain.engine.rules import claims_of, comes_from, decide_claim, is_contained, reaches_inside
 from ironcurtain.model.decision import Outcome
 from ironcurtain.model.policy import DomainTest, ListTest, PathTest
 from ironcurtain.model.roles import sends
@@ -62,13 +62,11 @@ def _story(
         objection = _objection(rule, claim, tool, scope, sandbox, sending=sending)
         if not (_static_objection(rule, tool) or not may_apply(rule, tool, claim.role)):
             candidates.append(Candidate.of(order, rule))
-        decides = objection is None and not rule.unanswered
-        waiting = "asks what no step answers yet; " + (
-            "an allow with an open question does not match"
-            if rule.then is Outcome.ALLOW
-            else f"{rule.then.word} is joined"
-        )
-        asked.append(Asked(rule, objection or (waiting if rule.unanswered else f"matches: {rule.then.word}"), decides))
+        answered = not rule.unanswered or (comes_from(rule, scope) is True and rule.conditions.question is None)
+        joined = "an open question allows nothing" if rule.then is Outcome.ALLOW else f"{rule.then.word} is joined"
+        says = f"matches: {rule.then.word}" if answered else f"asks what no step answers yet; {joined}"
+        decides = objection is None and answered
+        asked.append(Asked(rule, objection or says, decides))
         if decides or (objection or "").startswith("cannot be evaluated"):
             break
     return ClaimStory(claim, tuple(asked), decide_claim(candidates, claim, scope, sandbox, sending=sending))
@@ -86,6 +84,8 @@ def _objection(rule: Rule, claim: Claim, tool: Tool, scope: Scope, sandbox: str,
         return "allows reading, and this call also sends"
     if reaches_inside(rule, claim):
         return "does not name this private host"
+    if comes_from(rule, scope) is False:
+        return "nothing was read where it says"
     try:
         if not conditions_hold(rule, tests_of(rule.conditions), claim, scope):
             return _failing(rule, claim, scope)

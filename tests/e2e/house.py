@@ -198,7 +198,7 @@ class Terminal:
 
     def __init__(self, house: House, *arguments: str, environment: dict[str, str] | None = None) -> None:
         self._main, other = pty.openpty()
-        environment = {**house.environment, **(environment or {}), "TERM": "xterm", "COLUMNS": "120"}
+        environment = {**house.environment, **(environment or {}), "TERM": "xterm", "COLUMNS": "240"}
         self.process = subprocess.Popen(
             [*PROGRAM, *arguments], stdin=other, stdout=other, stderr=other, env=environment, start_new_session=True,
             preexec_fn=self._sit_down,  # noqa: PLW1509 - there is one thread

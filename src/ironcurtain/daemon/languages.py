@@ -146,9 +146,9 @@ class TypeScript:
         """What its text names; an engine does not know."""
         return self._names
 
-    def arguments(self, function: Function, step: Step) -> dict[str, Json] | None:
+    def arguments(self, _: Function, step: Step) -> dict[str, Json] | None:
         """By name. INVARIANT: a server that its text does not name is not there."""
-        return dict(step.kwargs) if step.name.partition(".")[0] in self._names and function else None
+        return dict(step.kwargs) if step.name.partition(".")[0] in self._names else None
 
     def why_ended(self, code: int | None) -> tuple[str, str] | None:
         """The engine does not say so itself."""

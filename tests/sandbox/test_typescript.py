@@ -113,7 +113,7 @@ def command(directory: Path, without: str) -> list[str]:
     file.write_text(bootstrap)
     wall = without if without in WALLS else ""
     start = [*PYTHON, "-c", f"{less(wall)}from ironcurtain.sandbox.engine import main; main()"]
-    bounds = json.dumps({"memory": (1 << 30) + LIMITS["memory"], "processor": LIMITS["seconds"] + 1})
+    bounds = json.dumps({"memory": typescript.ENGINE_MEMORY + LIMITS["memory"], "processor": LIMITS["seconds"] + 1})
     readable = [str(file), *LIBRARIES, "/dev/urandom"]
     return [*start, str(typescript.engine()), bounds, *readable, "--", *arguments]
 
@@ -139,6 +139,15 @@ def test_limits_are_named_for_what_they_are(name: str, kinds: tuple[str, ...], t
     last = asyncio.run(told(command(tmp_path, ""), PROGRAMS[name], 30))[-1]
     why = typescript.why_ended(last.get("code"))
     assert (why[0] if why else last) in kinds or "RangeError" in str(last)
+
+
+def test_buffers_count_as_memory(tmp_path: Path) -> None:
+    program = (
+        "let n = 0; const x: any[] = []; try { for (;; n++) x.push(new Uint8Array(1 << 20).fill(1)) } catch {} return n"
+    )
+    last = asyncio.run(told(command(tmp_path, ""), program, 30))[-1]
+    why = typescript.why_ended(last.get("code"))
+    assert why == ("memory", why[1]) if why else last["done"] << 20 < typescript.ENGINE_MEMORY + LIMITS["memory"], last
 
 
 def test_chance_and_the_clock_are_the_same_when_it_is_repeated(tmp_path: Path) -> None:

@@ -10,12 +10,13 @@ from ironcurtain.daemon.plan_asking import EndedError
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.sandbox import typescript
 from ironcurtain.sandbox.process import interpreter_version
+from ironcurtain.wire.call import principal_from
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from pathlib import Path
 
-    from ironcurtain.model.call import Json
+    from ironcurtain.model.call import Json, Principal
     from ironcurtain.sandbox.interfaces import Interfaces
     from ironcurtain.sandbox.process import Host
     from ironcurtain.sandbox.store import Run, Step
@@ -62,10 +63,10 @@ class Compilers:
 
     def __init__(self) -> None:
         self._all = asyncio.Semaphore(MOST_CHECKED)
-        self._own: dict[str, asyncio.Lock] = {}
+        self._own: dict[Principal, asyncio.Lock] = {}
 
     @asynccontextmanager
-    async def one_for(self, agent: str) -> AsyncIterator[None]:
+    async def one_for(self, agent: Principal) -> AsyncIterator[None]:
         """Waits until an agent may have one."""
         async with self._own.setdefault(agent, asyncio.Lock()), self._all:
             yield
@@ -124,7 +125,7 @@ class TypeScript:
     async def read(self, interfaces: Interfaces) -> Json:
         """An engine does neither: it only runs it."""
         named = [name for name in interfaces.modules(self._names) if name != "tools"]
-        async with self._compilers.one_for(str(self._run.principal.get("agent", "")).partition("/")[0]):
+        async with self._compilers.one_for(principal_from(self._run.principal).root):
             declared = interfaces.declarations(self._names)
             complaints, plan = await asyncio.gather(
                 typescript.complaints(self._run.program, declared, self._directory),

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 MOST_RUNNING: Final = 32  # programs that are not waiting; no more than eight of them at once have a process
 MOST_OF_ONE: Final = 5  # of one agent and whoever works for it: fewer than there are sandboxes
 MOST_WAITING: Final = 200
+MOST_INTERFACES: Final = 64  # kept for the next program; every helper has its own
 LONGEST_PROGRAM: Final = 200_000  # characters
 _LAST_WORDS: Final = 10.0  # seconds for programs to end
 _TIDY_EVERY: Final = 50
@@ -275,12 +276,14 @@ class Runs:
             offered = await self.runtime.offered_tools(principal)
             tools = [(server, tool, definition) for server, tool, definition in offered
                      if only is None or (server, tool) in only]  # fmt: skip
+            while len(self._interfaces) >= MOST_INTERFACES:
+                del self._interfaces[next(iter(self._interfaces))]
             made = self._interfaces[principal, only] = self.runtime.catalogue, Interfaces(tools)
         return made[1]
 
 
-def _whose(run: Run) -> str:
-    return str(run.principal.get("agent", "")).partition("/")[0]
+def _whose(run: Run) -> Principal:
+    return principal_from(run.principal).root
 
 
 def _task_of(run: Run) -> Json:

@@ -126,7 +126,7 @@ class Runtime:
         self._drifted: frozenset[tuple[str, str]] = frozenset()
         """Tools that have drifted in this run: that is recorded once."""
         self._telling: list[asyncio.Future[None]] = []
-        self._brakes: dict[str, asyncio.Lock] = {}
+        self._brakes: dict[Principal, asyncio.Lock] = {}
         self._calls = 0
         self._run = os.urandom(4).hex()
         self._watching: asyncio.Task[None] | None = None
@@ -424,7 +424,7 @@ class Runtime:
 
     async def brake(self, principal: Principal) -> None:
         """What is hardly worth a record comes one after the other, and slowly; helpers stand in the same line."""
-        async with self._brakes.setdefault((principal.agent or "").partition("/")[0], asyncio.Lock()):
+        async with self._brakes.setdefault(principal.root, asyncio.Lock()):
             await asyncio.sleep(BRAKE)
 
     def _next_id(self) -> str:

@@ -1,7 +1,7 @@
 """One agent at work: its loop behind the walls, its session with the gateway, its model, its transcript.
 
 The loop is the agent: nothing that it says is believed. It gets the tools of its principal through a session like any
-other client's; a thought is paid for before it is had; whoever looks on can hold everything and let it go on.
+other client's; a thought is paid for before it is had (`purse`); whoever looks on can hold everything and let it go on.
 INVARIANT: the transcript is what the model said, what it was told and what was done, as we saw it; no line of it is
 missing from the disk when something follows from it. After a stop nothing of the task makes a call.
 """
@@ -11,16 +11,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import time
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from ironcurtain.audit.record import principal_fields
-from ironcurtain.audit.store import AuditHaltedError, UnrecordableError
-from ironcurtain.budget.ledger import COST, MILLION, TOKENS, Account, Exhausted
 from ironcurtain.daemon import code_tools
 from ironcurtain.daemon.instructions import instructions
+from ironcurtain.daemon.purse import Purse
 from ironcurtain.errors import Refusal
 from ironcurtain.gateway.context import CallContext, Oversight
 from ironcurtain.gateway.inbound.session import Session
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
     from ironcurtain.daemon.household import Household
-    from ironcurtain.daemon.minds import Mind, Thought
+    from ironcurtain.daemon.minds import Mind
     from ironcurtain.daemon.runtime import Runtime
     from ironcurtain.daemon.transcripts import Transcript
     from ironcurtain.mediation.effects import Answer
@@ -74,6 +71,7 @@ class Seat:
         """Whoever works for it, if it may have helpers."""
         self._runtime = runtime
         self._mind = mind
+        self._purse = Purse(runtime, transcript, self.payers, tell)
         self.tell = tell
         self._host: Host | None = None
         self._session: Session | None = None
@@ -139,7 +137,7 @@ class Seat:
             if self.parent is None:
                 self._runtime.sources.forget(self._holder)
             if status == "done" or self.parent is not None:
-                await self._close_account()
+                await self._purse.close()
             self.tell({"ended": status, "reason": reason})
             self.over.set()
         return self.transcript
@@ -321,7 +319,7 @@ class Seat:
                 self.pause("turns", f"it has thought {self._runtime.settings.run.turns} times about this")
                 continue
             try:
-                thought = await self._paid_for(asked)
+                thought = await self._purse.think(self._mind, asked)
             except Refusal as refusal:
                 self.pause(refusal.code, f"{refusal.reason}; {refusal.help}" if refusal.help else refusal.reason)
                 continue
@@ -349,56 +347,6 @@ class Seat:
             return {"over": False}
         self.stop("done")
         return {"over": True}
-
-    async def _paid_for(self, asked: dict[str, Json]) -> Thought:
-        """Reserve what it may cost, write that down, ask, and give back what was not used."""
-        runtime, ledger = self._runtime, self._runtime.ledger
-        worst = await self._mind.worst(asked)
-        accounts = list(dict.fromkeys([Account(self.principal), *(Account(*payer) for payer in self.payers)]))
-        reserved = ledger.reserve(accounts, {TOKENS: worst["tokens"], COST: worst["cost"]}, time.monotonic())
-        if isinstance(reserved, Exhausted):
-            raise Refusal("budget_exhausted", str(reserved), "")
-        about: dict[str, Json] = {
-            "run": self.transcript.id, "agent": principal_fields(self.principal), "model": self.transcript.about.model,
-        }  # fmt: skip
-        try:
-            await runtime.audit.append("event", {"event": "inference", **about, "budget": reserved.fields()})
-        except (AuditHaltedError, UnrecordableError) as error:
-            ledger.release(reserved)
-            raise Refusal("audit_unwritable", str(error), "run: ironcurtain doctor") from None
-        begun = False
-
-        def tell(text: str) -> None:
-            nonlocal begun
-            begun = True
-            self.tell({"text": text})
-
-        used = worst
-        try:
-            thought = await self._mind.think(asked, tell)
-            used = thought.used or worst
-        except Refusal:
-            if not begun:  # nothing came of it; a message that broke off in the middle is paid for
-                used = {"tokens": 0, "cost": 0}
-            raise
-        finally:
-            unused = ledger.settle(reserved, {TOKENS: used["tokens"], COST: used["cost"]})
-            with contextlib.suppress(AuditHaltedError, UnrecordableError):
-                spent: dict[str, Json] = {"tokens": used["tokens"], "cost": used["cost"]}
-                await runtime.audit.append("event", {"event": "inferred", **about, "used": spent, "unused": unused})
-            told: dict[str, Json] = {"tokens": used["tokens"], "cost": used["cost"] / MILLION}
-            self.transcript.add({"used": told})
-            self.tell({"used": told})
-        return thought
-
-    async def _close_account(self) -> None:
-        """The task is over, and nobody will use its budget again."""
-        if self._runtime.runs.any_of(self.transcript.id):
-            return
-        account = Account(self.principal, self.transcript.id)
-        with contextlib.suppress(AuditHaltedError, UnrecordableError):
-            if self._runtime.ledger.reset(account):
-                await self._runtime.audit.append("event", {"event": "budget", "account": account.fields()})
 
     def oversight(self, call: str = "") -> Oversight:
         """What holds for every call of this agent. `call` is the one of the model's that it is for."""

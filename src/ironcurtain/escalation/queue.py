@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ironcurtain.escalation.grants import Pattern
     from ironcurtain.mediation.effects import AskHuman
-    from ironcurtain.model.call import Json
+    from ironcurtain.model.call import Json, Principal
 
 MOST_WAITING: Final = 50  # questions of one principal at once; more than a person can weigh
 MOST_IN_ALL: Final = 200
@@ -96,7 +96,7 @@ class Queue:
         """Ask. Refused when more questions wait than a person can weigh."""
         if question.size > MOST_BYTES:
             raise Refusal("ask_too_large", f"more than {MOST_BYTES} bytes are too much to ask a person about")
-        mine = [q for q in self._waiting.values() if _whose(q) == _whose(question)]
+        mine = [each for each in self._waiting.values() if _whose(each) == _whose(question)]
         if len(mine) >= MOST_WAITING or len(self._waiting) >= MOST_IN_ALL:
             raise Refusal(
                 "ask_flood", f"{len(self._waiting)} calls already wait for a person", "wait for answers first"
@@ -163,7 +163,6 @@ def _group_name(questions: list[Question]) -> str:
     return "all-" + hashlib.sha256(ids.encode()).hexdigest()[:6]
 
 
-def _whose(question: Question) -> object:
+def _whose(question: Question) -> Principal:
     """Who works for an agent counts as that agent."""
-    principal = question.effect.prepared.call.principal
-    return replace(principal, agent=(principal.agent or "").partition("/")[0], subagent=False)
+    return question.effect.prepared.call.principal.root

@@ -138,13 +138,8 @@ def _refuse(call: ToolCall, prepared: Prepared | None, decision: Decision) -> St
 
 
 def _unrecorded(written: Unwritten) -> Decision:
-    return Decision(
-        Outcome.DENY,
-        Stage.AUDIT,
-        "audit_unwritable",
-        written.cause,
-        help="nothing is forwarded until it can be recorded; run: ironcurtain doctor",
-    )
+    help_ = "nothing is forwarded until it can be recorded; run: ironcurtain doctor"
+    return Decision(Outcome.DENY, Stage.AUDIT, "audit_unwritable", written.cause, help=help_)
 
 
 _UNSTABLE: Final = Decision(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -33,6 +33,11 @@ class Principal:
     def fields(self) -> dict[str, str | bool | None]:
         """All of it, as a table."""
         return asdict(self)
+
+    @property
+    def root(self) -> Principal:
+        """Whom it works for in the end: the name of a helper stands below that of whoever started it."""
+        return replace(self, agent=(self.agent or "").partition("/")[0], subagent=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from ironcurtain.model.call import Json
 
-_ENGINE_MEMORY: Final = 1 << 30  # bytes that the engine takes before it runs anything
+ENGINE_MEMORY: Final = 256 << 20  # bytes for the engine and its threads beside what the program may use
 _FLAGS: Final = ("--no-prompt", "--no-remote", "--no-npm", "--no-config", "--no-lock", "--quiet")
 _NAMES: Final = re.compile(r"(?<![A-Za-z0-9_$])[A-Za-z_$][A-Za-z0-9_$]{0,200}(?![A-Za-z0-9_$])")
 _PLACE: Final = re.compile(r"program\.ts:([0-9]{1,9}):([0-9]{1,9})")
@@ -36,6 +36,7 @@ _MOST_NAMES: Final = 5_000
 _READING: Final = 10.0  # seconds for whoever reads what a program may do
 _READING_MEMORY: Final = 512 << 20
 _CHECKING: Final = 30.0  # seconds for the compiler
+_CHECKING_MEMORY: Final = 2 << 30
 _LONGEST: Final = 8_000  # characters of what it says that its author is told
 _MOST_SAID: Final = 1 << 20  # bytes after which it is not heard any more
 BOOTSTRAP: Final = Path(__file__).with_name("bootstrap.js")
@@ -61,7 +62,7 @@ def names_in(program: str) -> list[str]:
 
 async def start(limits: Mapping[str, int], directory: Path) -> Host:
     """A process for one program, behind its walls. `directory` is the owner's alone."""
-    bounds = {"memory": _ENGINE_MEMORY + limits["memory"], "processor": limits["seconds"] + 1}
+    bounds = {"memory": ENGINE_MEMORY + limits["memory"], "processor": limits["seconds"] + 1}
     host = await Host.of(_command(bounds, [str(BOOTSTRAP)], arguments_of(limits), directory))
     host.seed = secrets.randbits(53)
     return host
@@ -111,7 +112,7 @@ async def complaints(program: str, declarations: str, directory: Path) -> str:
         file.write_text(f"export default await (async () => {{\n{program}\n}})();\n{PRELUDE}{declarations}", "utf-8")
         settings.write_text('{"compilerOptions": {"lib": ["esnext"], "strict": true}}', "utf-8")
         flags = [flag for flag in _FLAGS if flag not in ("--no-prompt", "--no-config")]
-        bounds = {"memory": 2 * _ENGINE_MEMORY, "processor": int(_CHECKING)}
+        bounds = {"memory": _CHECKING_MEMORY, "processor": int(_CHECKING)}
         command = _command(bounds, [str(place)], ["check", *flags, "--config", str(settings), str(file)], directory)
         said, code = await _run(command)
     finally:

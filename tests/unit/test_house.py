@@ -54,13 +54,13 @@ def test_imports_flow_one_way(room: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["as_python", "flows", "host", "inside", "launch", "names", "plan", "reading", "syscalls", "walls"]
+    "name", ["as_python", "flows", "host", "inside", "launch", "names", "nodes", "plan", "reading", "syscalls", "walls"]
 )
 def test_what_runs_beside_a_program_holds_nothing_of_ours(name: str) -> None:
     ours = {each for each in imports_of(SOURCE / "sandbox" / f"{name}.py") if each.startswith("ironcurtain.")}
     assert ours <= {
         "ironcurtain.sandbox",
-        *(f"ironcurtain.sandbox.{each}" for each in ("as_python", "flows", "names", "plan")),
+        *(f"ironcurtain.sandbox.{each}" for each in ("as_python", "flows", "names", "nodes", "plan")),
     }
 
 

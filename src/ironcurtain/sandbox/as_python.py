@@ -15,6 +15,17 @@ from typing import TYPE_CHECKING, Final
 import tree_sitter_typescript
 from tree_sitter import Language, Parser
 
+from ironcurtain.sandbox.nodes import (
+    UnreadableError,
+    identifier,
+    is_optional,
+    names_in,
+    owners_in,
+    parts_of,
+    text_of,
+    unescaped,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -32,32 +43,13 @@ _TYPES: Final = frozenset(
     {"interface_declaration", "type_alias_declaration", "empty_statement", "comment", "type_annotation",
      "type_arguments", "type_parameters", "predefined_type", "debugger_statement"}
 )  # fmt: skip
-_REACHING: Final = frozenset(
-    {"globalThis", "arguments", "RegExp", "Reflect", "Proxy", "prototype", "__proto__", "constructor", "defineProperty",
-     "defineProperties", "setPrototypeOf", "getPrototypeOf", "__defineGetter__", "__defineSetter__"}
-)  # fmt: skip
-"""Names by which a program reaches everything, or changes what other names mean."""
-_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "\n": "", "\r\n": ""}
-_CODED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\})")
 _SINGLE: Final = frozenset(
     {"expression_statement", "return_statement", "throw_statement", "template_substitution", "spread_element",
      "type_assertion"}
 )  # fmt: skip
-_PATTERNS: Final = frozenset(
-    {"object_pattern", "array_pattern", "rest_pattern", "formal_parameters", "parenthesized_expression",
-     "non_null_expression"}
-)  # fmt: skip
-_PARTS: Final = {
-    "pair_pattern": "value", "assignment_pattern": "left", "object_assignment_pattern": "left",
-    "required_parameter": "pattern", "optional_parameter": "pattern",
-}  # fmt: skip
 _LOAD: Final = ast.Load()
 _FRACTION: Final = re.compile(r"[0-9]{1,15}\.[0-9]{1,15}")
 _WHOLE: Final = re.compile(r"0|[1-9][0-9]{0,14}")
-
-
-class UnreadableError(Exception):
-    """A text of which nothing can be said."""
 
 
 def syntax_of(program: str, modules: Iterable[str]) -> ast.Module:
@@ -67,7 +59,7 @@ def syntax_of(program: str, modules: Iterable[str]) -> ast.Module:
     if root.has_error:
         raise UnreadableError("it is not understood")
     reading = _Reading(names)
-    body = reading.block(_parts(root))
+    body = reading.block(parts_of(root))
     first: list[ast.stmt] = [ast.Import([ast.alias(name) for name in sorted(names)])] if names else []
     if reading.unsteady:
         first.append(ast.Global(sorted(reading.unsteady)))
@@ -105,19 +97,19 @@ class _Reading:
             case kind if kind in _TYPES:
                 return []
             case "statement_block" | "else_clause" | "finally_clause":
-                return self.block(_parts(node))
+                return self.block(parts_of(node))
             case "labeled_statement":
                 return self._body(node, "body")
             case "expression_statement":
                 return [self._expressed(node)]
             case "lexical_declaration" | "variable_declaration":
-                return [made for each in _parts(node) for made in self._declarator(each)]
+                return [made for each in parts_of(node) for made in self._declarator(each)]
             case "function_declaration" | "generator_function_declaration":
-                return [self._function(node, *self._declare(_text(node.child_by_field_name("name"))))]
+                return [self._function(node, *self._declare(text_of(node.child_by_field_name("name"))))]
             case "class_declaration" | "abstract_class_declaration":
                 return [self._class(node)]
             case "enum_declaration":
-                names = self._declare(_text(node.child_by_field_name("name")))
+                names = self._declare(text_of(node.child_by_field_name("name")))
                 return [ast.Assign([_target(names, single=True)], _unknown(self._all(node)))]
             case "if_statement":
                 test = self._field(node, "condition")
@@ -147,11 +139,11 @@ class _Reading:
                 return [ast.While(_unknown(), [ast.Expr(self._all(node))], [])]
 
     def _expressed(self, node: Node) -> ast.stmt:
-        inner = _parts(node)[0] if len(_parts(node)) == 1 else None
+        inner = parts_of(node)[0] if len(parts_of(node)) == 1 else None
         left = inner.child_by_field_name("left") if inner is not None else None
         if inner is None or left is None or (inner.type, left.type) != ("assignment_expression", "identifier"):
             return ast.Expr(self._all(node))
-        names = self._change(_names_in(left))
+        names = self._change(names_in(left))
         return ast.Assign([_target(names, single=True)], self._field(inner, "right"))
 
     def _body(self, node: Node, field: str, *, empty: bool = False) -> list[ast.stmt]:
@@ -166,7 +158,7 @@ class _Reading:
         if node.type != "variable_declarator":
             return []
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        names = self._declare(*_names_in(name))
+        names = self._declare(*names_in(name))
         single = name is not None and name.type == "identifier"
         if value is not None and value.type in _FUNCTIONS and single:
             return [self._function(value, names[0])]
@@ -175,9 +167,9 @@ class _Reading:
 
     def _each(self, node: Node) -> ast.stmt:
         left, over = node.child_by_field_name("left"), self._field(node, "right")
-        if _text(node.child_by_field_name("operator")) != "of":
+        if text_of(node.child_by_field_name("operator")) != "of":
             over = _unknown(over)
-        names = _names_in(left)
+        names = names_in(left)
         if node.child_by_field_name("kind") is not None:
             self._declare(*names)
         else:
@@ -191,9 +183,9 @@ class _Reading:
     def _switch(self, node: Node) -> list[ast.stmt]:
         body = node.child_by_field_name("body")
         made: list[ast.stmt] = [ast.Expr(self._field(node, "value"))]
-        for case in _parts(body) if body is not None else ():
+        for case in parts_of(body) if body is not None else ():
             test = self._field(case, "value")
-            inner = [each for each in _parts(case) if each != case.child_by_field_name("value")]
+            inner = [each for each in parts_of(case) if each != case.child_by_field_name("value")]
             made.append(ast.If(test, self.block(inner) or [ast.Pass()], []))
         return made
 
@@ -202,7 +194,7 @@ class _Reading:
         handlers = []
         if handler is not None:
             parameter = handler.child_by_field_name("parameter")
-            names, caught = self._declare(*_names_in(parameter)), self._fresh()
+            names, caught = self._declare(*names_in(parameter)), self._fresh()
             into = [ast.Assign([_target(names, single=False)], _name(caught)), *self._computed(parameter, names)]
             handlers = [ast.ExceptHandler(None, caught, [*into, *self._body(handler, "body")])]
         return ast.Try(self._body(node, "body"), handlers, [], self._body(node, "finalizer", empty=True))
@@ -212,7 +204,7 @@ class _Reading:
     def _function(self, node: Node, name: str) -> ast.stmt:
         self._inside += 1
         given = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
-        names = self._declare(*_names_in(given))
+        names = self._declare(*names_in(given))
         first = self._computed(given, names)
         inner = node.child_by_field_name("body")
         if inner is not None and inner.type != "statement_block":
@@ -220,7 +212,7 @@ class _Reading:
             result = ast.Return(self._value(inner))
             body, self._functions = [*self._functions, result], outer
         else:
-            body = self.block(_parts(inner)) if inner is not None else []
+            body = self.block(parts_of(inner)) if inner is not None else []
         self._inside -= 1
         arguments = ast.arguments([], [ast.arg(each) for each in names], None, [], [], None, [])
         return ast.FunctionDef(name, arguments, [*first, *body] or [ast.Pass()], [])
@@ -229,16 +221,16 @@ class _Reading:
         name = node.child_by_field_name("name")
         body: list[ast.stmt] = []
         self._in_class += 1
-        for part in _parts(node):
+        for part in parts_of(node):
             if part.type not in ("class_body", "type_identifier", *_TYPES):  # what it extends, what decorates it
                 body.append(ast.Expr(self._all(part)))
-            for member in _parts(part) if part.type == "class_body" else ():
+            for member in parts_of(part) if part.type == "class_body" else ():
                 if member.type == "method_definition":
                     body += [ast.Expr(self._name_of(member)), self._function(member, self._fresh())]
                 else:
                     body += self._statement(member)
         self._in_class -= 1
-        called = self._declare(_text(name))[0] if name is not None else self._fresh()
+        called = self._declare(text_of(name))[0] if name is not None else self._fresh()
         return ast.ClassDef(called, [], [], body or [ast.Pass()], [])
 
     def _name_of(self, node: Node) -> ast.expr:
@@ -262,7 +254,7 @@ class _Reading:
     def _expression(self, node: Node) -> ast.expr:  # noqa: C901, PLR0911, PLR0912 - a case for each kind
         match node.type:
             case "identifier" | "shorthand_property_identifier" | "super":
-                return _name(_identifier(node))
+                return _name(identifier(node))
             case "this":
                 if not self._in_class:
                     raise UnreadableError("whatever calls it says what `this` is")
@@ -270,7 +262,7 @@ class _Reading:
             case "string" | "template_string":
                 return self._text(node)
             case "number":
-                return _number(_text(node))
+                return _number(text_of(node))
             case "true" | "false" | "null":
                 return ast.Constant({"true": True, "false": False}.get(node.type))
             case "array":
@@ -281,14 +273,14 @@ class _Reading:
                 return self._call(node)
             case "member_expression":
                 return ast.Attribute(
-                    self._field(node, "object"), _identifier(node.child_by_field_name("property")), _LOAD
+                    self._field(node, "object"), identifier(node.child_by_field_name("property")), _LOAD
                 )
             case "subscript_expression":
                 return ast.Subscript(self._field(node, "object"), self._field(node, "index"), _LOAD)
             case "binary_expression":
                 return self._binary(node)
             case "unary_expression":
-                minus = _text(node.child_by_field_name("operator")) == "-"
+                minus = text_of(node.child_by_field_name("operator")) == "-"
                 return ast.UnaryOp(ast.USub() if minus else ast.Not(), self._field(node, "argument"))
             case "ternary_expression":
                 return ast.IfExp(*(self._field(node, each) for each in ("condition", "consequence", "alternative")))
@@ -296,8 +288,8 @@ class _Reading:
                 return self._assignment(node)
             case "spread_element":
                 return ast.Starred(self._all(node), _LOAD)
-            case kind if kind in _WRAPPERS and _parts(node):
-                return self._value(_parts(node)[0])
+            case kind if kind in _WRAPPERS and parts_of(node):
+                return self._value(parts_of(node)[0])
             case kind if kind in _FUNCTIONS or kind in _CLASSES:
                 return self._hoisted(node)
             case kind if kind.endswith(
@@ -310,7 +302,7 @@ class _Reading:
 
     def _all(self, node: Node) -> ast.expr:
         """Everything in it; the one thing itself, if it is only one."""
-        parts = [self._value(each) for each in _parts(node) if each.type not in _TYPES]
+        parts = [self._value(each) for each in parts_of(node) if each.type not in _TYPES]
         return parts[0] if len(parts) == 1 and node.type in _SINGLE else _unknown(*parts)
 
     def _field(self, node: Node, name: str) -> ast.expr:
@@ -318,20 +310,20 @@ class _Reading:
 
     def _array(self, node: Node) -> ast.expr:
         kinds = [each.type for each in node.children if each.type != "comment"]
-        parts = [self._value(each) for each in _parts(node) if each.type != "comment"]
+        parts = [self._value(each) for each in parts_of(node) if each.type != "comment"]
         holes = any(one in "[," and two == "," for one, two in itertools.pairwise(kinds))
         return _unknown(*parts) if holes else ast.List(parts, _LOAD)
 
     def _object(self, node: Node) -> ast.Dict:
         keys: list[ast.expr | None] = []
         values: list[ast.expr] = []
-        for part in _parts(node):
+        for part in parts_of(node):
             match part.type:
                 case "pair":
                     keys.append(self._key(part.child_by_field_name("key")))
                     values.append(self._field(part, "value"))
                 case "shorthand_property_identifier":
-                    keys.append(ast.Constant(_identifier(part)))
+                    keys.append(ast.Constant(identifier(part)))
                     values.append(self._value(part))
                 case "comment":
                     pass
@@ -343,7 +335,7 @@ class _Reading:
     def _key(self, node: Node | None) -> ast.expr | None:
         made: ast.expr | None = None
         if node is not None and node.type == "property_identifier":
-            made = ast.Constant(_identifier(node))
+            made = ast.Constant(identifier(node))
         elif node is not None and node.type == "string":
             made = self._text(node)
         elif node is not None:
@@ -352,17 +344,17 @@ class _Reading:
 
     def _text(self, node: Node) -> ast.expr:
         parts: list[ast.expr] = []
-        for part in _parts(node):
+        for part in parts_of(node):
             if part.type == "template_substitution":
                 parts.append(ast.FormattedValue(self._all(part), -1))
             else:
-                plain = _text(part) if part.type == "string_fragment" else _unescaped(_text(part))
+                plain = text_of(part) if part.type == "string_fragment" else unescaped(text_of(part))
                 parts.append(_unknown() if plain is None else ast.Constant(plain))
         return parts[0] if len(parts) == 1 and isinstance(parts[0], ast.Constant) else ast.JoinedStr(parts)
 
     def _binary(self, node: Node) -> ast.expr:
         left, right = self._field(node, "left"), self._field(node, "right")
-        match _text(node.child_by_field_name("operator")):
+        match text_of(node.child_by_field_name("operator")):
             case "&&" | "||" | "??":
                 return ast.BoolOp(ast.And(), [left, right])
             case "+":
@@ -372,7 +364,7 @@ class _Reading:
 
     def _assignment(self, node: Node) -> ast.expr:
         left = node.child_by_field_name("left") or node.child_by_field_name("argument")
-        names, value = self._change(_names_in(left)), self._fresh()
+        names, value = self._change(names_in(left)), self._fresh()
         given = self._field(node, "right")
         if node.type != "assignment_expression":
             given = _unknown(given, *map(_name, names))
@@ -384,7 +376,7 @@ class _Reading:
     def _put(self, left: Node | None, value: str) -> list[ast.expr]:
         """What is put into something is in it."""
         return [
-            ast.Call(ast.Attribute(self._value(owner), "put", _LOAD), [_name(value)], []) for owner in _owners(left)
+            ast.Call(ast.Attribute(self._value(owner), "put", _LOAD), [_name(value)], []) for owner in owners_in(left)
         ]
 
     def _computed(self, pattern: Node | None, names: list[str]) -> list[ast.stmt]:
@@ -399,14 +391,14 @@ class _Reading:
             return [self._all(pattern)]
         field = {"required_parameter": "value", "optional_parameter": "value"}.get(pattern.type, "right")
         value = pattern.child_by_field_name(field)
-        inner = [part for each in _parts(pattern) if each != value for part in self._within(each)]
+        inner = [part for each in parts_of(pattern) if each != value for part in self._within(each)]
         return [*inner, self._value(value)] if value is not None else inner
 
     def _call(self, node: Node) -> ast.expr:
         callee = node.child_by_field_name("function") or node.child_by_field_name("constructor")
         function = self._value(callee)
         given = node.child_by_field_name("arguments")
-        listed = [each for each in _parts(given) if each.type != "comment"] if given is not None else []
+        listed = [each for each in parts_of(given) if each.type != "comment"] if given is not None else []
         if given is not None and given.type == "template_string":
             listed = [given]
         args = [self._value(each) for each in listed]
@@ -415,7 +407,7 @@ class _Reading:
             made = ast.Call(function, [], _keywords(args[0]))
         elif self._is_tool(function):
             made = ast.Call(function, [], [ast.keyword(None, each) for each in args])
-        return ast.BoolOp(ast.Or(), [_at(node, made), _unknown()]) if _is_optional(node) else made
+        return ast.BoolOp(ast.Or(), [_at(node, made), _unknown()]) if is_optional(node) else made
 
     def _is_tool(self, function: ast.expr) -> bool:
         owner = function.value if isinstance(function, ast.Attribute) else None
@@ -441,22 +433,6 @@ class _Reading:
 def _at(node: Node, made: ast.expr) -> ast.expr:
     made.lineno, made.col_offset = node.start_point.row + 1, 0
     return made
-
-
-def _parts(node: Node) -> list[Node]:
-    """What stands in it, less what only people read."""
-    return [each for each in node.named_children if each.type not in ("comment", "html_comment")]
-
-
-def _text(node: Node | None) -> str:
-    return node.text.decode() if node is not None and node.text is not None else ""
-
-
-def _identifier(node: Node | None) -> str:
-    name = _text(node)
-    if "\\" in name or name in _REACHING:  # every name is meant by it, or anything may mean something else afterwards
-        raise UnreadableError("it names what it means in no way that can be read")
-    return name
 
 
 def _name(name: str) -> ast.expr:
@@ -491,47 +467,3 @@ def _number(text: str) -> ast.expr:
         value = float(text)
         return ast.Constant(int(value) if value.is_integer() else value)
     return _unknown()
-
-
-def _unescaped(sequence: str) -> str | None:
-    """What an escape sequence stands for, if it is a character of its own."""
-    if coded := _CODED.fullmatch(sequence):
-        number = int(coded[1] or coded[2] or coded[3], 16)
-        return chr(number) if number < 0xD800 or 0xDFFF < number <= 0x10FFFF else None
-    after = sequence[1:]
-    if after in _ESCAPES:
-        return _ESCAPES[after]
-    return after if len(after) == 1 and not after.isalnum() else None
-
-
-def _is_optional(node: Node | None) -> bool:
-    """Whether it happens only if something is there."""
-    while node is not None:
-        if any(each.type in ("optional_chain", "?.") for each in node.children):
-            return True
-        node = node.child_by_field_name("function") or node.child_by_field_name("object")
-    return False
-
-
-def _names_in(pattern: Node | None) -> list[str]:
-    """The variables that a pattern gives values to."""
-    if pattern is None:
-        return []
-    if pattern.type in ("identifier", "shorthand_property_identifier_pattern"):
-        return [_identifier(pattern)]
-    if field := _PARTS.get(pattern.type):
-        return _names_in(pattern.child_by_field_name(field))
-    inner = _parts(pattern) if pattern.type in _PATTERNS else ()
-    return [name for each in inner for name in _names_in(each)]
-
-
-def _owners(pattern: Node | None) -> list[Node]:
-    """What something is put into, by a pattern."""
-    if pattern is None:
-        return []
-    if pattern.type in ("member_expression", "subscript_expression"):
-        return [pattern]
-    if field := _PARTS.get(pattern.type):
-        return _owners(pattern.child_by_field_name(field))
-    inner = _parts(pattern) if pattern.type in _PATTERNS else ()
-    return [owner for each in inner for owner in _owners(each)]

@@ -12,7 +12,8 @@ import json
 import sys
 from typing import Any
 
-from ironcurtain.sandbox.as_python import UnreadableError, syntax_of
+from ironcurtain.sandbox.as_python import syntax_of
+from ironcurtain.sandbox.nodes import UnreadableError
 from ironcurtain.sandbox.plan import plan_of_tree
 
 

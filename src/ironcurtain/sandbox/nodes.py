@@ -1,0 +1,91 @@
+"""The nodes of a TypeScript program's syntax tree: what stands in one, and what it says."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_REACHING: Final = frozenset(
+    {"globalThis", "arguments", "RegExp", "Reflect", "Proxy", "prototype", "__proto__", "constructor", "defineProperty",
+     "defineProperties", "setPrototypeOf", "getPrototypeOf", "__defineGetter__", "__defineSetter__"}
+)  # fmt: skip
+"""Names by which a program reaches everything, or changes what other names mean."""
+_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "\n": "", "\r\n": ""}
+_CODED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\})")
+_PATTERNS: Final = frozenset(
+    {"object_pattern", "array_pattern", "rest_pattern", "formal_parameters", "parenthesized_expression",
+     "non_null_expression"}
+)  # fmt: skip
+_PARTS: Final = {
+    "pair_pattern": "value", "assignment_pattern": "left", "object_assignment_pattern": "left",
+    "required_parameter": "pattern", "optional_parameter": "pattern",
+}  # fmt: skip
+
+
+class UnreadableError(Exception):
+    """A text of which nothing can be said."""
+
+
+def parts_of(node: Node) -> list[Node]:
+    """What stands in it, less what only people read."""
+    return [each for each in node.named_children if each.type not in ("comment", "html_comment")]
+
+
+def text_of(node: Node | None) -> str:
+    """It as it is written."""
+    return node.text.decode() if node is not None and node.text is not None else ""
+
+
+def identifier(node: Node | None) -> str:
+    """A name. Raises `UnreadableError` for one after which anything may mean something else."""
+    name = text_of(node)
+    if "\\" in name or name in _REACHING:
+        raise UnreadableError("it names what it means in no way that can be read")
+    return name
+
+
+def unescaped(sequence: str) -> str | None:
+    """What an escape sequence stands for, if it is a character of its own."""
+    if coded := _CODED.fullmatch(sequence):
+        number = int(coded[1] or coded[2] or coded[3], 16)
+        return chr(number) if number < 0xD800 or 0xDFFF < number <= 0x10FFFF else None
+    after = sequence[1:]
+    if after in _ESCAPES:
+        return _ESCAPES[after]
+    return after if len(after) == 1 and not after.isalnum() else None
+
+
+def is_optional(node: Node | None) -> bool:
+    """Whether it happens only if something is there."""
+    while node is not None:
+        if any(each.type in ("optional_chain", "?.") for each in node.children):
+            return True
+        node = node.child_by_field_name("function") or node.child_by_field_name("object")
+    return False
+
+
+def names_in(pattern: Node | None) -> list[str]:
+    """The variables that a pattern gives values to."""
+    if pattern is None:
+        return []
+    if pattern.type in ("identifier", "shorthand_property_identifier_pattern"):
+        return [identifier(pattern)]
+    if field := _PARTS.get(pattern.type):
+        return names_in(pattern.child_by_field_name(field))
+    inner = parts_of(pattern) if pattern.type in _PATTERNS else ()
+    return [name for each in inner for name in names_in(each)]
+
+
+def owners_in(pattern: Node | None) -> list[Node]:
+    """What something is put into, by a pattern."""
+    if pattern is None:
+        return []
+    if pattern.type in ("member_expression", "subscript_expression"):
+        return [pattern]
+    if field := _PARTS.get(pattern.type):
+        return owners_in(pattern.child_by_field_name(field))
+    inner = parts_of(pattern) if pattern.type in _PATTERNS else ()
+    return [owner for each in inner for owner in owners_in(each)]

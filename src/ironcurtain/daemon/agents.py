@@ -131,10 +131,11 @@ class Agents:
             raise Refusal("agent_unknown", f"no agent {quote(name)} is at work", "run: ironcurtain agents list")
         return self._at_work[name]
 
-    def listed(self) -> list[dict[str, Json]]:
+    async def listed(self) -> list[dict[str, Json]]:
         """All of them, the newest first."""
         found: list[dict[str, Json]] = []
         for name in self._transcripts.names():
+            await asyncio.sleep(0)  # others have their turn
             try:
                 found.append(self.show(name, whole=False))
             except Refusal as refusal:

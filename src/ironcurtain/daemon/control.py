@@ -277,7 +277,7 @@ class Control:
 
     async def list_agents(self, _: dict[str, Json]) -> dict[str, Json]:
         """All of them."""
-        return {"agents": [*self._daemon.runtime.agents.listed()]}
+        return {"agents": [*await self._daemon.runtime.agents.listed()]}
 
     async def show_agent(self, params: dict[str, Json]) -> dict[str, Json]:
         """One of them."""

@@ -97,3 +97,29 @@ def test_a_change_of_tools_is_heard_across_the_eras(house: House, era: str) -> N
 
 def offered(agent: Agent) -> set[str]:
     return {tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]}
+
+
+@pytest.mark.parametrize("upstream", ERAS)
+def test_what_was_seen_since_the_call_was_made_is_not_told(house: House, upstream: str) -> None:
+    agent = agent_with(house, upstream, "handshake", ALLOWED)
+    names = {900: ("filesystem__list_directory", {"path": "."}), 901: ("asker__ask", {})}
+    calls = [
+        {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+        for id_, (name, arguments) in names.items()
+    ]
+    agent.send(b"\n".join(json.dumps(call).encode() for call in calls))
+    request = agent.await_request("elicitation/create")
+    assert "isError" not in agent.await_(900)["result"]
+    agent.reply(request["id"], SAID)
+    assert "please" not in text_of(agent.await_(901)["result"])
+
+
+@pytest.mark.parametrize("upstream", ERAS)
+def test_a_call_ends_with_its_client_though_its_server_waits_for_an_answer(house: House, upstream: str) -> None:
+    agent = agent_with(house, upstream, "handshake", ALLOWED)
+    agent.begin("tools/call", {"name": "asker__ask", "arguments": {}})
+    agent.await_request("elicitation/create")
+    agent.close()
+    house.clients.remove(agent)
+    (outcome,) = eventually(lambda: house.records(kind="outcome"))
+    assert outcome["execution"]["code"] == "withdrawn"

@@ -103,6 +103,35 @@ def test_a_server_that_breaks_costs_one_call(house: House, mode: str, code: str)
     assert good(agent)
 
 
+def test_a_call_that_was_withdrawn_while_its_server_took_its_time_is_not_made(house: House) -> None:
+    bad = Bad(house, "dawdles")
+    agent = bad.agent()
+    agent.call("bad__echo", text="first")
+    call = agent.begin("tools/call", {"name": "bad__echo", "arguments": {"text": "PAY"}})
+    eventually(lambda: len(house.records(kind="intent")) == 2)
+    agent.tell("notifications/cancelled", {"requestId": call})
+    _, outcome = eventually(lambda: len(found := house.records(kind="outcome")) == 2 and found)
+    assert (outcome["execution"]["status"], outcome["execution"]["code"]) == ("not-forwarded", "withdrawn")
+    assert json.loads(text_of(agent.call("bad__echo", text="last"))) == {"text": "last"}
+    assert [each["arguments"]["text"] for each in bad.reached()] == ["first", "last"]
+
+
+def test_a_call_that_is_forbidden_while_its_server_takes_its_time_is_not_made(house: House) -> None:
+    bad = Bad(house, "dawdles")
+    agent = bad.agent()
+    agent.call("bad__echo", text="first")
+    call = agent.begin("tools/call", {"name": "bad__echo", "arguments": {"text": "PAY"}})
+    eventually(lambda: len(house.records(kind="intent")) == 2)
+    path = house.home / "policy" / "compiled-policy.json"
+    policy = json.loads(path.read_text())
+    policy["version"] = policy.get("version", 0) + 1
+    policy["rules"].insert(0, {"name": "never", "if": {"server": ["bad"]}, "then": "deny", "reason": "no more"})
+    path.write_text(json.dumps(policy))
+    assert verify_directory(path.parent, Surroundings(house.home, time.time())).passed
+    assert code_of(agent.await_(call)["result"]) in ("call_changed", "rule_deny")
+    assert [each["arguments"]["text"] for each in bad.reached()] == ["first"]
+
+
 def test_a_long_answer_arrives_though_the_server_ended_right_after_it(house: House) -> None:
     agent = Bad(house, "long", "last").agent()
     assert agent.call("bad__echo", text="x")["structuredContent"]["numbers"][-1] == 299_999

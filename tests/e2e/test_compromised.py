@@ -198,6 +198,7 @@ NO_REASON: list[dict[str, Any]] = [
     {"method": "agent/answer", "id": 1, "params": {}},
     {"method": "ping", "id": "1-1"},
     {"method": "tools/list", "id": "call 1"},
+    {"method": "notifications/initialized", "id": "call 1"},
     {"method": "tools/call", "id": 1, "params": {"name": "bad__echo", "arguments": {"text": "x", "n": 1}}},
     {"method": "tools/call", "id": "2-1", "params": {"name": "bad__echo", "arguments": {"text": "x", "n": 1}}},
     {"method": "tools/call", "id": "1-1", "params": {"name": "bad__echo", "arguments": {"text": "y", "n": 1}}},

@@ -29,24 +29,24 @@ class _Agent:
 
 
 class LoopWatch:
-    """All agents of a home; a new connection is the same agent."""
+    """All agents of a home; a new connection is the same agent, and whoever works for one counts as that one."""
 
     def __init__(self) -> None:
         self._agents: OrderedDict[Principal, _Agent] = OrderedDict()
 
     def repeats(self, call: CanonicalCall) -> int:
         """How often a call like this one was made already, and brought nothing new."""
-        known, kind = self._agents.get(call.principal), kind_of(call)
+        known, kind = self._agents.get(call.principal.root), kind_of(call)
         return known.repeats.get(kind, 0) + known.under_way.get(kind, 0) if known else 0
 
     def begin(self, call: CanonicalCall) -> None:
         """A call is about to be made."""
-        known, kind = self._known(call.principal), kind_of(call)
+        known, kind = self._known(call.principal.root), kind_of(call)
         known.under_way[kind] = known.under_way.get(kind, 0) + 1
 
     def end(self, call: CanonicalCall) -> None:
         """It was made, or it was not."""
-        known, kind = self._known(call.principal), kind_of(call)
+        known, kind = self._known(call.principal.root), kind_of(call)
         known.under_way[kind] = known.under_way.get(kind, 1) - 1
         if known.under_way[kind] <= 0:
             del known.under_way[kind]
@@ -60,7 +60,7 @@ class LoopWatch:
 
     def made(self, call: CanonicalCall, result: str) -> None:
         """A call was made, and this is the digest of what came back."""
-        known, kind = self._known(call.principal), kind_of(call)
+        known, kind = self._known(call.principal.root), kind_of(call)
         seen = f"{call.server}/{call.tool} {result}"
         if seen not in known.results:
             known.repeats.clear()  # it learnt something
@@ -72,8 +72,8 @@ class LoopWatch:
 
     def go_on(self, who: Principal) -> None:
         """A person said that this is as it should be."""
-        if who in self._agents:
-            self._agents[who].repeats.clear()
+        if who.root in self._agents:
+            self._agents[who.root].repeats.clear()
 
 
 def kind_of(call: CanonicalCall) -> str:

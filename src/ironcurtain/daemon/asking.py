@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import math
 import os
 import secrets
@@ -220,7 +221,8 @@ def _approval(effect: AskHuman, approver: str, asked: str) -> Approval:
 
 
 def _content(effect: AskHuman) -> str:
-    return f"{effect.digest} {effect.prepared.policy_digest}"
+    reasons = sorted(f"{verdict.code} {verdict.rule} {verdict.reason}" for verdict in effect.asking)
+    return f"{effect.digest} {effect.prepared.policy_digest} {hashlib.sha256(repr(reasons).encode()).hexdigest()}"
 
 
 def _stamp(moment: float) -> str:

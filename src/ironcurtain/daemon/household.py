@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from ironcurtain.daemon.seat import Seat, Standing
 from ironcurtain.errors import ArtifactError, Refusal, quote
-from ironcurtain.gateway.upstream.server import Server
+from ironcurtain.gateway.context import done_before
+from ironcurtain.gateway.upstream.server import Server, State
 from ironcurtain.mediation.effects import Executed, Status
 from ironcurtain.servers.agents import NAME
 
@@ -44,7 +45,7 @@ class HouseholdServer(Server):
 
     async def call(self, call: CanonicalCall, pin: str, context: CallContext, ask: AskClient) -> Executed:
         """Carry out the call. Whoever withdraws it withdraws a helper that was spawned by it."""
-        if not await self.ready() or self.pins.get(call.tool) != pin:
+        if self.state is not State.READY or self.pins.get(call.tool) != pin:
             return await super().call(call, pin, context, ask)
         seat = self.agents().of_task(context.oversight.task if context.oversight else "")
         if seat is None:
@@ -129,10 +130,7 @@ class Household:
         if name not in self._helpers:
             raise Refusal("agent_unknown", f"you have no agent {quote(name)}", "start gives an id")
         _, task = self._helpers[name]
-        leaving = asyncio.ensure_future(context.withdrawn.wait())
-        await asyncio.wait([task, leaving], return_when=asyncio.FIRST_COMPLETED)
-        leaving.cancel()
-        if not task.done():
+        if not await done_before(context.withdrawn, task):
             raise Refusal("withdrawn", "nobody waits for it any more")
         return task.result()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +12,7 @@ from ironcurtain.budget.ledger import Account, Exhausted
 from ironcurtain.budget.loops import LOOP
 from ironcurtain.daemon.asking import Asking
 from ironcurtain.daemon.this_call import ThisCall
+from ironcurtain.gateway.context import done_before
 from ironcurtain.mediation.decide import prepare
 from ironcurtain.mediation.effects import Executed, Reserved, Status
 from ironcurtain.model.decision import Decision, Outcome, Stage
@@ -54,8 +56,6 @@ class CallPorts:
         self._came: dict[str, Json] = {}
         """What a record says of what came back."""
         self._began = 0.0
-        self._seen: frozenset[str] = frozenset()
-        """What its caller had seen when the call was forwarded."""
 
     def resolve(self, effect: Resolve) -> Prepared | Decision:
         """(1) and (2), under the policy that is in force now; nobody is asked about a server that is not there."""
@@ -145,7 +145,21 @@ class CallPorts:
         if self._asking.recorded:
             fields["escalation"] = self._asking.recorded
         self._began = time.monotonic()
-        return await self._this.record("intent", fields)
+        unwritten = await self._this.record("intent", fields)
+        if unwritten is None:
+            await self._until_it_may_be_sent(prepared.call.server)
+        return unwritten
+
+    async def _until_it_may_be_sent(self, name: str) -> None:
+        """INVARIANT: what has to be waited for is waited for here.
+
+        Between the last look at a call and the sending of it nobody else has a turn.
+        """
+        context, server = self._this.context, self._runtime.servers.get(name)
+        if server is not None and not server.is_ready:
+            await done_before(context.withdrawn, asyncio.ensure_future(server.ready()))
+        if not await context.may_go_on():
+            context.withdrawn.set()
 
     async def forward(self, effect: Forward) -> Executed:
         """(11)."""
@@ -158,7 +172,6 @@ class CallPorts:
             return Executed(Status.NOT_FORWARDED, code="withdrawn", reason="the client withdrew the call")
         self._made = call
         runtime.sources.add(self._this.context.holder, [f"{call.server}/{call.tool}"])
-        self._seen = runtime.sources.of(self._this.context.holder)
         pinned = runtime.pins[call.server, call.tool]
         executed = await server.call(call, pinned, self._this.context, self._asked_by_server)
         self._came = result_fields(executed.result or executed.error)
@@ -182,8 +195,9 @@ class CallPorts:
         said["answer"] = runtime.redactor.clean(answer)[0]
         if await self._this.record("event", {"call": self._this.id, **said}):
             return None
+        decided = None if call.sources is None else {*call.sources, f"{call.server}/{call.tool}"}
         seen = runtime.sources.of(self._this.context.holder)
-        return answer if seen == self._seen else None  # what was seen since then was not decided about
+        return answer if decided is None or seen <= decided else None  # what was seen since was not decided about
 
     async def record_outcome(self, effect: RecordOutcome) -> Unwritten | None:
         """(12)."""

@@ -19,6 +19,7 @@ from ironcurtain.daemon.languages import LANGUAGES, PYTHON, TYPESCRIPT, Compiler
 from ironcurtain.daemon.planning import read_plan
 from ironcurtain.daemon.skills import Skills
 from ironcurtain.errors import Refusal
+from ironcurtain.gateway.context import done_before
 from ironcurtain.sandbox.interfaces import Interfaces
 from ironcurtain.sandbox.process import HostError, Hosts
 from ironcurtain.sandbox.store import Run, Status, Store
@@ -148,12 +149,7 @@ class Runs:
         self._start(going, None)
         if context.tell is not None:  # so that whoever is cut off can ask what came of it
             context.tell({"progress": _BEGUN, "message": "the program runs", "_meta": {"ironcurtain/run": run.id}})
-        leaving = asyncio.ensure_future(context.withdrawn.wait())
-        try:
-            await asyncio.wait([going.done, leaving], return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            leaving.cancel()
-        if not going.done.done() and run.status is not Status.WAITING:
+        if not await done_before(context.withdrawn, going.done) and run.status is not Status.WAITING:
             going.stop()
             await asyncio.wait([going.done])
         return run.told()
@@ -227,9 +223,7 @@ class Runs:
             raise Refusal("run_unknown", f"there is no program {name[:20]!r}", "it is another agent's, or was none")
         going = self._under_way.get(name)
         if going is not None and going.started and seconds > 0:
-            leaving = asyncio.ensure_future(context.withdrawn.wait())
-            await asyncio.wait([going.done, leaving], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-            leaving.cancel()
+            await done_before(context.withdrawn, going.done, seconds)
         self.runtime.sources.add(context.holder, [*run.sources, *self.runtime.sources.of(holder_of(run))])
         return run.told()
 

@@ -192,21 +192,22 @@ class Seat:
                     self._task(self._answer(id_, self._answered()))
                 case {"method": "tools/call", "id": str(id_), "params": dict(params)}:
                     self._call(id_, params)
-                case {"method": "initialize" | "tools/list" | "ping", "id": int()} | {
-                    "method": "notifications/initialized"
-                }:
-                    self._count_idle()
-                    if self._session is not None:
-                        self._session.receive(line)
+                case {"method": "initialize" | "tools/list" | "ping" as method, "id": int(id_), "params": dict(params)}:
+                    self._pass_on(jsonrpc.request(int(id_), method, params))
+                case {"method": "notifications/initialized" as method} if "id" not in message:
+                    self._pass_on(jsonrpc.notification(method, {}))
                 case _:
                     raise Refusal("agent_malformed", "it has no reason to say that")  # noqa: TRY301 - like the others
         except (Refusal, OSError) as error:
             self.stop("failed", f"what the agent says is not understood: {error}")
 
-    def _count_idle(self) -> None:
+    def _pass_on(self, line: bytes) -> None:
+        """Something for the session, in our words. INVARIANT: only our own calls have a name that is no number."""
         self._idle += 1
         if self._idle > _MOST_IDLE:
             raise Refusal("agent_malformed", "it talks, and does nothing")
+        if self._session is not None:
+            self._session.receive(line)
 
     def _begin_turn(self, *, answered: bool) -> None:
         """One thought after the other, none while a call is open, and none after an answer."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -43,6 +43,16 @@ class Oversight:
     def gives(self, key: tuple[str, str]) -> bool:
         """Whether a tool was given."""
         return (self.only is None or key in self.only) and (self.helpers or key[0] != AGENTS)
+
+
+async def done_before(withdrawn: asyncio.Event, work: asyncio.Future[Any], seconds: float | None = None) -> bool:
+    """Waits for something until nobody wants it any more, or so long. Says whether it is done."""
+    leaving = asyncio.ensure_future(withdrawn.wait())
+    try:
+        await asyncio.wait([work, leaving], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        leaving.cancel()
+    return work.done()
 
 
 class CallContext:

@@ -112,7 +112,8 @@ def _forward(call: ToolCall, decided: _Decided, token: int) -> Steps:
     if _still(decided, again):
         executed = yield Forward(prepared.call)  # (11)
     else:
-        executed = Executed(Status.NOT_FORWARDED, code=_CHANGED.code, reason=_CHANGED.reason)
+        why = again if isinstance(again, Decision) else _CHANGED
+        executed = Executed(Status.NOT_FORWARDED, code=why.code, reason=why.reason)
     written = yield RecordOutcome(executed)  # (12)
     yield SettleBudget(token, executed)
     if isinstance(written, Unwritten):

@@ -13,6 +13,7 @@ arguments; `touch` is the same, with a role. Modes:
     modern      speaks the envelope era only              slow        takes half a second
     odd         answers with fields and contents of its own making
     long        answers with megabytes                    last        ends after it has answered
+    dawdles     lists its tools again after a call, and takes three seconds for that
     leaks       tells its own credential, in results, errors and progress
 """
 
@@ -66,6 +67,8 @@ class Hostile:
                 }
             )
         elif method == "tools/list":
+            if self._called and "dawdles" in self._modes:
+                time.sleep(3)
             self._send({"id": id_, "result": {**self._modern(), "tools": self._tools()}})
         elif method == "tools/call":
             self._call(id_, params)
@@ -120,7 +123,7 @@ class Hostile:
         if "twice" in self._modes:
             self._send({"id": id_, "result": {"content": [{"type": "text", "text": "again"}]}})
             self._send({"id": 999_999, "result": {"content": []}})
-        if not self._called and self._modes & {"grows", "drifts"}:
+        if not self._called and self._modes & {"grows", "drifts", "dawdles"}:
             self._called = True
             self._send({"method": "notifications/tools/list_changed"})
 

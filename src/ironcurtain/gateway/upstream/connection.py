@@ -11,10 +11,11 @@ import contextlib
 import math
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ironcurtain.errors import Refusal
 from ironcurtain.gateway import protocol
+from ironcurtain.gateway.context import done_before
 from ironcurtain.gateway.protocol import Era
 from ironcurtain.wire import jsonrpc, strict_json
 from ironcurtain.wire.jsonrpc import Notification, Request, Response, RpcError
@@ -175,7 +176,11 @@ class Connection:
             )
             if self.era is not Era.ENVELOPE or result.get("resultType", "complete") == "complete":
                 return result
-            more = await _found_out(result, ask)
+            finding = asyncio.ensure_future(_found_out(result, ask))
+            if not await done_before(withdrawn, finding) or withdrawn.is_set():
+                finding.cancel()
+                raise UpstreamError("withdrawn", "the client withdrew the call while it was asked something")
+            more = finding.result()
         raise UpstreamError("upstream_asks", "it asks again and again")
 
     async def request(
@@ -204,18 +209,11 @@ class Connection:
     async def _answer(
         self, id_: int, waiting: _Waiting, timeout: float, withdrawn: asyncio.Event | None
     ) -> dict[str, Json]:
-        limit = None if math.isinf(timeout) else timeout
-        if withdrawn is None:
-            done: set[asyncio.Future[Any]] = (await asyncio.wait([waiting.done], timeout=limit))[0]
-        else:
-            leaving: asyncio.Future[Any] = asyncio.ensure_future(withdrawn.wait())
-            both: list[asyncio.Future[Any]] = [waiting.done, leaving]
-            done, _ = await asyncio.wait(both, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
-            leaving.cancel()
-        if waiting.done in done:
+        withdrawn = withdrawn or asyncio.Event()
+        if await done_before(withdrawn, waiting.done, None if math.isinf(timeout) else timeout):
             return waiting.done.result()
         self.notify("notifications/cancelled", {"requestId": id_, "reason": "no longer needed"})
-        if done:
+        if withdrawn.is_set():
             raise UpstreamError("withdrawn", "the client withdrew the call while it was under way")
         raise UpstreamError("upstream_timeout", f"it did not answer within {timeout:g} seconds")
 

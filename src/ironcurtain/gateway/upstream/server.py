@@ -97,6 +97,11 @@ class Server:
             self._starting = asyncio.create_task(self._start())
         return self._starting
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether nothing has to be waited for."""
+        return self.state is State.READY and (self._listing is None or self._listing.done())
+
     async def ready(self) -> bool:
         """Wait, with patience, until it can be called. Starts it if it may be started again."""
         if self.state is not State.READY:
@@ -195,9 +200,10 @@ class Server:
     async def call(self, call: CanonicalCall, pin: str, context: CallContext, ask: AskClient) -> Executed:
         """Forward exactly this call to the tool that was pinned. Tried once.
 
-        `ask` answers what the server wants to know of the client meanwhile, or refuses to.
+        `ask` answers what the server wants to know of the client meanwhile, or refuses to. INVARIANT: the call is sent
+        before anything is waited for: whoever calls this has just seen that it may be made.
         """
-        if not await self.ready() or self._connection is None:
+        if self.state is not State.READY or self._connection is None:
             reason = f"the server {call.server} cannot be reached: {self.problem or 'it is not ready yet'}"
             return Executed(Status.NOT_FORWARDED, code="upstream_unavailable", reason=reason)
         if self.pins.get(call.tool) != pin:

@@ -620,3 +620,17 @@ def _command(path: Path) -> bytes:
         return (path / "cmdline").read_bytes()
     except OSError:
         return b""
+
+
+def test_names_that_mean_nothing_push_no_tool_out_of_the_plan(house: House) -> None:
+    Coded(house)
+    nothing = "".join(f"    bad.a{number:03}()\n" for number in range(450))
+    for program in (
+        f"import bad\nif False:\n{nothing}bad.touch(text='hidden')",
+        f"import bad\nif False:\n{nothing}f = bad.touch",
+    ):
+        file = house.owner / "program.py"
+        file.write_text(program)
+        planned = house.json("code", "plan", str(file))
+        assert "bad.touch" in [*planned["open"], *(call["name"] for call in planned["calls"])]
+        assert not [name for name in planned["open"] if name.startswith("bad.a")]

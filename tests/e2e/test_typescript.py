@@ -32,6 +32,7 @@ WRONG = [
     ("\nconst x: number = 'a';\nreturn x", "types", "line 2, column 7"),
     ("return Deno.env.toObject()", "types", "Cannot find name 'Deno'"),
     ("return (", "types", "Expression expected"),
+    ('const u: string = "data:text/javascript,bad.echo({text: 1})"; await import(u)', "types", "nothing to import"),
     ("throw new Error('no')", "error", "no"),
     ("for (;;) ;", "time", "longer"),
 ]
@@ -43,6 +44,7 @@ def test_what_is_wrong_is_said(house: House) -> None:
         told = coded.run(program, "--language", "typescript", code=1)
         assert told["failure"]["kind"] == kind
         assert said in told["failure"]["message"]
+    assert coded.names() == []
     assert not [path for path in (house.home / "run").iterdir() if path.name.startswith("check-")]
 
 

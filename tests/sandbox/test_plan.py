@@ -183,3 +183,54 @@ def test_no_text_is_too_much(program: str) -> None:
     assert len(found["calls"]) <= 200
     if program.count("fs.read") > 200:
         assert found["open"] == ["fs.read"]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "p = 'real'\nwhile p == 'never':\n    p = 'shown'\nfs.write(path=p)",
+        "p = 'real'\nfor (a, b) in []:\n    p = 'shown'\nfs.write(path=p)",
+        "p = 'real'\nfor a in []:\n    p = 'shown'\nfs.write(path=p)",
+        "p = 'real'\nwhile p == 'x':\n    pass\nelse:\n    p = 'other'\nfs.write(path=p)",
+        "p = 'real'\nmatch 2:\n    case 1:\n        p = 'shown'\n    case _:\n        fs.write(path=p)",
+        "p = 'shown'\nfrom math import pi as p\nfs.write(path=p)",
+        "e = 'shown'\nfrom math import *\nfs.write(path=e)",
+        "p = 'shown'\ntry:\n    import math as p\nexcept ImportError:\n    pass\nfs.write(path=p)",
+        "a = [['shown']]\nfor x in a:\n    x.append('hidden')\nfs.write(path=a)",
+        "a = [{'to': 'bob'}]\nfor x in a:\n    x['to'] = 'eve'\nfor q in a:\n    fs.write(path=q)",
+        "a = [['shown']]\n[x.append('hidden') for x in a]\nfs.write(path=a)",
+        "p = 'shown'\nclass A:\n    global p\n    p = 'real'\nfs.write(path=p)",
+    ],
+)
+def test_a_value_is_told_only_where_it_can_be_no_other(program: str) -> None:
+    found = plan_of(f"import fs\n{program}", {"fs"})["calls"]
+    assert found
+    assert not any("kwargs" in call for call in found), found
+
+
+def test_what_happens_in_a_loop_happens_often_whatever_stands_around_it() -> None:
+    program = "import fs\nfor i in range(5):\n    for j in [1]:\n        pass\n    else:\n        fs.write(path='x')"
+    assert [call["often"] for call in plan_of(program, {"fs"})["calls"]] == ["many"]
+    program = "import fs\nmatch data:\n    case 1:\n        fs.write(path='x')"
+    assert [call["often"] for call in plan_of(program, {"fs"})["calls"]] == ["maybe"]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "b = []\ndef get():\n    return b\nx = get()\nx.append(mail.read())\nweb.post(body=b)",
+        "a = []\nd = {'a': a}\nfor x in d.values():\n    x.append(mail.read())\nweb.post(body=a)",
+        "a = []\nfor x in list([a]):\n    x.append(mail.read())\nweb.post(body=a)",
+        "a = []\nfor x, y in zip([a], [1]):\n    x.append(mail.read())\nweb.post(body=a)",
+        "b = []\nx = [b] + []\nx[0].append(mail.read())\nweb.post(body=b)",
+        "b = [[]]\nx = [e for e in b]\nx[0].append(mail.read())\nweb.post(body=b)",
+        "b = []\nf = lambda: b\nf().append(mail.read())\nweb.post(body=b)",
+        "b = []\ndef f(x=b):\n    x.append(mail.read())\nf()\nweb.post(body=b)",
+        "b = []\nmatch [b]:\n    case [x]:\n        x.append(mail.read())\nweb.post(body=b)",
+        "class A:\n    l = []\na = A()\nb = A()\na.l.append(mail.read())\nweb.post(body=b.l)",
+    ],
+)
+def test_what_is_put_into_something_is_in_it_by_whatever_name(program: str) -> None:
+    calls = plan_of(f"import mail, web\n{program}", {"mail", "web"})["calls"]
+    (flows,) = (call["flows"] for call in calls if call["name"] == "web.post")
+    assert "mail.read" in flows

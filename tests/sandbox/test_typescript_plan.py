@@ -163,3 +163,95 @@ def test_a_refusal_that_the_program_minds_is_marked() -> None:
 def test_a_long_program_is_read() -> None:
     program = "".join(f"const a{n} = {n};\n" for n in range(4_000)) + "fs.read({path: a0})"
     assert calls(program) == [("fs.read", {"path": 0}, "once")]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        'let p: any = "shown"; (p as any) = "real"; fs.write({path: p})',
+        'let p: any = "shown"; (p satisfies any) = "real"; fs.write({path: p})',
+        'let p: any = "shown"; (<any>p) = "real"; fs.write({path: p})',
+        "let p: any = 1; (p as any)++; fs.write({path: p})",
+        'let p: any = "shown"; for ((p as any) of ["real"]) {} fs.write({path: p})',
+        'let p = "shown"; class A { static { p = "real"; } } fs.write({path: p})',
+        'let p = "shown"; for (p = "real"; data;) {} fs.write({path: p})',
+        "let p = 1; for (p++; data;) {} fs.write({path: p})",
+        'let p = "real"; l: { if (p) break l; p = "shown"; } fs.write({path: p})',
+        'let p = "real"; while (data) { p = "shown" } fs.write({path: p})',
+        'let p = "real"; do { p = "shown" } while (data); fs.write({path: p})',
+        'const a = [["shown"]]; for (const x of a) x.push("hidden"); fs.write({path: a})',
+        'let p = "real"\nlet q = 1\ndata <!--q; p = "shown";\nfs.write({path: p})',
+        "fs.write({path: `a\r\nb`})",
+        'fs.write({path: "a\\\u2028b"})',
+    ],
+)
+def test_a_value_is_told_only_where_it_can_be_no_other(program: str) -> None:
+    found = plan_of_typescript(program, MODULES)
+    assert found["calls"] or found["open"]
+    assert not any("kwargs" in call for call in found["calls"]), found
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        'let n = 0; const f = function g() { fs.write({path: "x"}); if (n++ < 9) g(); }; f();',
+        'let n = 0; (function g() { fs.write({path: "x"}); if (n++ < 9) g(); })()',
+        'let n = 0; await (async function r() { fs.write({path: "x"}); if (n++ < 3) await r(); })()',
+        'let n = 0; function F() { fs.write({path: "x"}); if (n++ < 9) new (new.target as any)() } new (F as any)();',
+        'const d: any = {}; const f = () => { fs.write({path: "x"}) }; f(); (d[f()] as any) = 1;',
+    ],
+)
+def test_what_may_happen_again_is_not_said_to_happen_once(program: str) -> None:
+    found = plan_of_typescript(program, MODULES)
+    assert "fs" in found["open"] or {call["often"] for call in found["calls"]} == {"many"}, found
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        '(d[fs.write({path: "hidden"})] as any) = 1;',
+        '(<any>d[fs.write({path: "hidden"})]) = 1;',
+        '(d[fs.write({path: "hidden"})] as any)++;',
+        'for ((d[fs.write({path: "hidden"})] as any) of [1]) {}',
+        '[(d[fs.write({path: "hidden"})] as any)] = [1];',
+        'const u: string = "data:text/javascript,fs.write({})"; await import(u);',
+    ],
+)
+def test_a_call_is_found_wherever_it_stands(program: str) -> None:
+    found = plan_of_typescript(f"const d: any = {{}}; {program}", MODULES)
+    assert "fs" in found["open"] or [call["name"] for call in found["calls"]] == ["fs.write"], found
+
+
+@pytest.mark.parametrize(
+    ("program", "loads"),
+    [
+        ('await import("data:text/javascript,1")', True),
+        ("const u: string = data; await import /* x */ (u)", True),
+        ("return import.meta", True),
+        ('import x from "y"', True),
+        ("await import(", True),
+        ("1 <!--x\nawait import(data)", True),
+        ('return "import(x)"', False),
+        ("// import(x)\nreturn data.import(1)", False),
+        ("const important = 1", False),
+    ],
+)  # fmt: skip
+def test_who_loads_another_text_is_known(program: str, loads: bool) -> None:
+    assert plan_of_typescript(program, MODULES)["loads"] is loads
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "const b: any[] = []; const m = new Map([['k', b]]); m.get('k')!.push(mail.read()); web.post({body: b})",
+        "const b: any[] = []; [b].find((x) => true)!.push(mail.read()); web.post({body: b})",
+        "class A { static l: any[] = [] } A.l.push(mail.read()); const c = A; web.post({body: c.l})",
+        "function* g(): any { const x = yield 1; web.post({body: x}) } const i = g(); i.next(); i.next(mail.read())",
+        "let x: any; for (x = mail.read(); data;) {} web.post({body: x})",
+        "const o: any = {}; (o.x as any) = mail.read(); web.post({body: o})",
+    ],
+)
+def test_what_is_put_into_something_is_in_it_by_whatever_name(program: str) -> None:
+    found = plan_of_typescript(program, MODULES)
+    posts = [call["flows"] for call in found["calls"] if call["name"] == "web.post"]
+    assert "web" in found["open"] or (posts and all("mail.read" in flows for flows in posts)), found

@@ -133,6 +133,8 @@ class TypeScript:
             )
         if complaints:
             raise EndedError("types", complaints)
+        if plan.get("loads") is not False:  # INVARIANT: what runs is the text that was read
+            raise EndedError("types", typescript.NOTHING_TO_IMPORT)
         return plan
 
     def state(self) -> str:

@@ -100,9 +100,11 @@ async def read_plan(
 ) -> Plan:
     """A plan as a host wrote it down, for whoever has seen what `holder` has. What is malformed there is left open."""
     calls = raw.get("calls") if isinstance(raw, dict) else None
-    loose = raw.get("open") if isinstance(raw, dict) else None
-    sites = [site for site in calls if isinstance(site, dict)][:MOST] if isinstance(calls, list) else []
-    seen = runtime.sources.of(holder)
+    listed = raw.get("open") if isinstance(raw, dict) else None
+    all_sites = [site for site in calls if isinstance(site, dict)] if isinstance(calls, list) else []
+    sites = [site for site in all_sites if interfaces.find(str(site.get("name"))) is not None]
+    loose = [*(listed if isinstance(listed, list) else ()), *(site["name"] for site in sites[MOST:])]
+    sites, seen = sites[:MOST], runtime.sources.of(holder)
     caller, left = ToolCall("", "", {}, principal, sources=seen), _MOST_KNOWN
     found: list[Planned] = []
     for site in sites:
@@ -110,8 +112,14 @@ async def read_plan(
         known = site if left > 0 else {**site, "args": None}  # what a person cannot weigh counts as not known
         found += _planned(known, interfaces, caller, runtime)
         await asyncio.sleep(0)  # others have their turn
-    names = [str(name)[:200] for name in loose[:MOST]] if isinstance(loose, list) else []
-    return Plan(tuple(found), tuple(names))
+    return Plan(tuple(found), tuple(_known(loose, interfaces)))
+
+
+def _known(loose: list[Any], interfaces: Interfaces) -> list[str]:
+    """What cannot be told, by names that there are. INVARIANT: a name that means nothing takes nobody else's place."""
+    servers = {*interfaces.sizes()}
+    names = sorted({str(name) for name in loose if str(name) in servers or interfaces.find(str(name)) is not None})
+    return names if len(names) <= MOST else sorted({name.partition(".")[0] for name in names})
 
 
 def _planned(site: dict[str, Any], interfaces: Interfaces, caller: ToolCall, runtime: Runtime) -> Iterator[Planned]:

@@ -156,7 +156,8 @@ class Runs:
 
     def _new(self, name: str, program: str, data: Json, principal: Principal, language: str = PYTHON) -> Run:
         return Run(
-            id=name, principal=dict(principal_fields(principal)), program=program, data=data, seed=0, created=now(),
+            id=name, principal=dict(principal_fields(principal)), program=_plain_lines(program), data=data, seed=0,
+            created=now(),
             limits=self.runtime.settings.code.fields(), interpreter=version_of(language), language=language,
         )  # fmt: skip
 
@@ -274,6 +275,11 @@ class Runs:
                 del self._interfaces[next(iter(self._interfaces))]
             made = self._interfaces[principal, only] = self.runtime.catalogue, Interfaces(tools)
         return made[1]
+
+
+def _plain_lines(program: str) -> str:
+    """A program whose lines end in one way: not everybody takes others for the same."""
+    return program.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _whose(run: Run) -> Principal:

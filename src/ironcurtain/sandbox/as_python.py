@@ -2,7 +2,8 @@
 
 Nothing of the tree is ever run: only which names are called, with what and how often has to come out the same. What has
 no counterpart becomes something whose value is not known and that may happen any number of times. INVARIANT: whatever
-is called in the program, and whatever flows, is there in the tree.
+is called in the program, and whatever flows, is there in the tree: a kind of syntax that we have not thought of makes
+the program unreadable, and so does a call or an assignment that the reading did not come by.
 """
 
 from __future__ import annotations
@@ -16,14 +17,18 @@ import tree_sitter_typescript
 from tree_sitter import Language, Parser
 
 from ironcurtain.sandbox.nodes import (
+    IMPORT,
     UnreadableError,
     identifier,
+    imports,
     is_optional,
     names_in,
     owners_in,
     parts_of,
     text_of,
     unescaped,
+    unwrapped,
+    within,
 )
 
 if TYPE_CHECKING:
@@ -41,13 +46,27 @@ _WRAPPERS: Final = frozenset(
 )
 _TYPES: Final = frozenset(
     {"interface_declaration", "type_alias_declaration", "empty_statement", "comment", "type_annotation",
-     "type_arguments", "type_parameters", "predefined_type", "debugger_statement"}
+     "type_arguments", "type_parameters", "predefined_type", "debugger_statement", "function_signature",
+     "method_signature", "abstract_method_signature", "index_signature", "implements_clause", "accessibility_modifier",
+     "override_modifier"}
 )  # fmt: skip
+_PARTED: Final = frozenset(
+    {"sequence_expression", "regex", "regex_pattern", "regex_flags", "undefined", "computed_property_name",
+     "property_identifier", "private_property_identifier", "template_substitution", "type_assertion",
+     "instantiation_expression", "decorator", "class_heritage", "extends_clause", "enum_body", "enum_assignment",
+     "public_field_definition", "class_static_block", "internal_module", "export_statement", "ambient_declaration"}
+)  # fmt: skip
+"""What happens in these is what happens in their parts."""
+_CHANGES: Final = frozenset({"assignment_expression", "augmented_assignment_expression", "update_expression"})
+_CALLS: Final = frozenset({"call_expression", "new_expression"})
+_COME_BY: Final = _FUNCTIONS | _CLASSES | _CHANGES | _CALLS | {"for_in_statement", "variable_declarator"}
 _SINGLE: Final = frozenset(
     {"expression_statement", "return_statement", "throw_statement", "template_substitution", "spread_element",
      "type_assertion"}
 )  # fmt: skip
 _LOAD: Final = ast.Load()
+_ODD: Final = re.compile(r"<!--|-->|[\r\u2028\u2029]")
+"""Comments as in HTML, and ends of lines that not everybody takes for one."""
 _FRACTION: Final = re.compile(r"[0-9]{1,15}\.[0-9]{1,15}")
 _WHOLE: Final = re.compile(r"0|[1-9][0-9]{0,14}")
 
@@ -55,15 +74,34 @@ _WHOLE: Final = re.compile(r"0|[1-9][0-9]{0,14}")
 def syntax_of(program: str, modules: Iterable[str]) -> ast.Module:
     """The tree of a program that finds these modules. Raises `UnreadableError` where anything may be meant."""
     names = frozenset(modules)
-    root = Parser(Language(tree_sitter_typescript.language_typescript())).parse(program.encode()).root_node
-    if root.has_error:
-        raise UnreadableError("it is not understood")
+    root = _parsed(program)
     reading = _Reading(names)
     body = reading.block(parts_of(root))
+    if any(node.type in _COME_BY and node.id not in reading.come_by for node in within(root)):
+        raise UnreadableError("something in it was not come by")
     first: list[ast.stmt] = [ast.Import([ast.alias(name) for name in sorted(names)])] if names else []
     if reading.unsteady:
         first.append(ast.Global(sorted(reading.unsteady)))
     return ast.fix_missing_locations(ast.Module([*first, *body], []))
+
+
+def may_load(program: str) -> bool:
+    """Whether a program may load another text, of which nobody has seen what it does."""
+    if not IMPORT.search(program):
+        return False
+    try:
+        return imports(_parsed(program))
+    except UnreadableError:
+        return True
+
+
+def _parsed(program: str) -> Node:
+    if _ODD.search(program):
+        raise UnreadableError("it is read in more than one way")
+    root = Parser(Language(tree_sitter_typescript.language_typescript())).parse(program.encode()).root_node
+    if root.has_error:
+        raise UnreadableError("it is not understood")
+    return root
 
 
 class _Reading:
@@ -76,6 +114,8 @@ class _Reading:
         """Variables that are not what they seem to be: there are several of that name, or a function changes them."""
         self._functions: list[ast.stmt] = []
         """Those that stand within the statement that is read; they are put before it."""
+        self.come_by: set[int] = set()
+        """The calls, changes and functions that were read."""
         self._inside = 0
         self._in_class = 0
         self._made = 0
@@ -98,8 +138,8 @@ class _Reading:
                 return []
             case "statement_block" | "else_clause" | "finally_clause":
                 return self.block(parts_of(node))
-            case "labeled_statement":
-                return self._body(node, "body")
+            case "labeled_statement":  # it may be left in the middle
+                return [ast.If(_unknown(), self._body(node, "body"), [])]
             case "expression_statement":
                 return [self._expressed(node)]
             case "lexical_declaration" | "variable_declaration":
@@ -117,8 +157,9 @@ class _Reading:
             case "for_in_statement":
                 return [self._each(node)]
             case "for_statement":
-                first = self._body(node, "initializer", empty=True)
                 test = self._statement_value(node.child_by_field_name("condition"))
+                initial = node.child_by_field_name("initializer")
+                first = self._statement(initial) if initial is not None else []
                 again = ast.Expr(self._field(node, "increment"))
                 return [*first, ast.While(test, [*self._body(node, "body"), again], [])]
             case "while_statement" | "do_statement":
@@ -131,18 +172,27 @@ class _Reading:
                 return [ast.Return(self._all(node))]
             case "throw_statement":
                 return [ast.Raise(self._all(node))]
+            case "break_statement" | "continue_statement" if parts_of(node):  # several loops at once
+                return [ast.Return(None)]
             case "break_statement":
                 return [ast.Break()]
             case "continue_statement":
                 return [ast.Continue()]
-            case _:
+            case kind if kind in _PARTED:
                 return [ast.While(_unknown(), [ast.Expr(self._all(node))], [])]
+            case kind if kind.endswith(("_statement", "_declaration")):
+                raise UnreadableError(f"{kind} is not understood")
+            case _:
+                return [ast.Expr(self._value(node))]
 
     def _expressed(self, node: Node) -> ast.stmt:
         inner = parts_of(node)[0] if len(parts_of(node)) == 1 else None
+        if inner is not None and inner.type == "yield_expression":
+            return ast.Expr(self._all(inner))
         left = inner.child_by_field_name("left") if inner is not None else None
         if inner is None or left is None or (inner.type, left.type) != ("assignment_expression", "identifier"):
             return ast.Expr(self._all(node))
+        self.come_by.add(inner.id)
         names = self._change(names_in(left))
         return ast.Assign([_target(names, single=True)], self._field(inner, "right"))
 
@@ -156,7 +206,8 @@ class _Reading:
 
     def _declarator(self, node: Node) -> list[ast.stmt]:
         if node.type != "variable_declarator":
-            return []
+            raise UnreadableError("a declaration that we do not know")
+        self.come_by.add(node.id)
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         names = self._declare(*names_in(name))
         single = name is not None and name.type == "identifier"
@@ -166,6 +217,7 @@ class _Reading:
         return [assigned, *self._computed(name, names)]
 
     def _each(self, node: Node) -> ast.stmt:
+        self.come_by.add(node.id)
         left, over = node.child_by_field_name("left"), self._field(node, "right")
         if text_of(node.child_by_field_name("operator")) != "of":
             over = _unknown(over)
@@ -202,6 +254,7 @@ class _Reading:
     # --- Functions and classes. ---
 
     def _function(self, node: Node, name: str) -> ast.stmt:
+        self.come_by.add(node.id)
         self._inside += 1
         given = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
         names = self._declare(*names_in(given))
@@ -215,9 +268,14 @@ class _Reading:
             body = self.block(parts_of(inner)) if inner is not None else []
         self._inside -= 1
         arguments = ast.arguments([], [ast.arg(each) for each in names], None, [], [], None, [])
-        return ast.FunctionDef(name, arguments, [*first, *body] or [ast.Pass()], [])
+        own = node.child_by_field_name("name") if node.type in ("function_expression", "generator_function") else None
+        if own is not None:  # it can call itself: who knows how often, and with what
+            self._functions.append(ast.Assign([_target(self._declare(identifier(own)), single=True)], _name(name)))
+        made_of: list[ast.expr] = [_unknown()] if own is not None else []
+        return ast.FunctionDef(name, arguments, [*first, *body] or [ast.Pass()], made_of)
 
     def _class(self, node: Node) -> ast.stmt:
+        self.come_by.add(node.id)
         name = node.child_by_field_name("name")
         body: list[ast.stmt] = []
         self._in_class += 1
@@ -269,7 +327,7 @@ class _Reading:
                 return self._array(node)
             case "object":
                 return self._object(node)
-            case "call_expression" | "new_expression":
+            case kind if kind in _CALLS:
                 return self._call(node)
             case "member_expression":
                 return ast.Attribute(
@@ -284,21 +342,23 @@ class _Reading:
                 return ast.UnaryOp(ast.USub() if minus else ast.Not(), self._field(node, "argument"))
             case "ternary_expression":
                 return ast.IfExp(*(self._field(node, each) for each in ("condition", "consequence", "alternative")))
-            case "assignment_expression" | "augmented_assignment_expression" | "update_expression":
+            case kind if kind in _CHANGES:
                 return self._assignment(node)
+            case "yield_expression":  # what it gives is whatever somebody says next
+                return ast.Yield(self._all(node))
             case "spread_element":
                 return ast.Starred(self._all(node), _LOAD)
             case kind if kind in _WRAPPERS and parts_of(node):
                 return self._value(parts_of(node)[0])
             case kind if kind in _FUNCTIONS or kind in _CLASSES:
                 return self._hoisted(node)
-            case kind if kind.endswith(
-                ("_statement", "_declaration", "_block")
-            ):  # within something that we do not know
+            case kind if kind in _PARTED:
+                return self._all(node)
+            case kind if kind.endswith(("_statement", "_declaration", "_block")):  # within one of those
                 self._functions += self._statement(node)
                 return _unknown()
-            case _:
-                return self._all(node)
+            case kind:
+                raise UnreadableError(f"{kind} is not understood")
 
     def _all(self, node: Node) -> ast.expr:
         """Everything in it; the one thing itself, if it is only one."""
@@ -363,6 +423,7 @@ class _Reading:
                 return _unknown(left, right)
 
     def _assignment(self, node: Node) -> ast.expr:
+        self.come_by.add(node.id)
         left = node.child_by_field_name("left") or node.child_by_field_name("argument")
         names, value = self._change(names_in(left)), self._fresh()
         given = self._field(node, "right")
@@ -385,6 +446,7 @@ class _Reading:
 
     def _within(self, pattern: Node | None) -> list[ast.expr]:
         """What is computed within a pattern: what is taken where nothing is given, and what a key is."""
+        pattern = unwrapped(pattern)
         if pattern is None or pattern.type in (*_TYPES, "member_expression", "subscript_expression"):
             return []
         if pattern.type == "computed_property_name":
@@ -395,6 +457,7 @@ class _Reading:
         return [*inner, self._value(value)] if value is not None else inner
 
     def _call(self, node: Node) -> ast.expr:
+        self.come_by.add(node.id)
         callee = node.child_by_field_name("function") or node.child_by_field_name("constructor")
         function = self._value(callee)
         given = node.child_by_field_name("arguments")

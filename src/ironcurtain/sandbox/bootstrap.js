@@ -114,17 +114,32 @@ function recorded(known) {
 
 function clocked(now) {
   const Real = Date;
-  const Recorded = class Date extends Real {
-    constructor(...given) {
-      super(...(given.length ? given : [now()]));
-    }
-    static now() {
-      return now();
-    }
-  };
+  const { construct } = Reflect;
+  function Recorded(...given) {
+    if (new.target === undefined) return new Real(now()).toString();
+    return construct(Real, given.length ? given : [now()], new.target);
+  }
+  const own = { name: "Date", prototype: Real.prototype, now, UTC: Real.UTC, parse: Real.parse };
+  for (const [name, value] of Object.entries(own)) Object.defineProperty(Recorded, name, { value });
   Object.defineProperty(Real.prototype, "constructor", { value: Recorded });
-  Object.defineProperty(Real, "now", { value: now });
   return Recorded;
+}
+
+function clockedFormats(now) {
+  const own = Intl.DateTimeFormat.prototype;
+  const { get } = Object.getOwnPropertyDescriptor(own, "format");
+  const { formatToParts } = own;
+  Object.defineProperty(own, "format", {
+    get() {
+      const format = get.call(this);
+      return (date) => format(date === undefined ? now() : date);
+    },
+  });
+  Object.defineProperty(own, "formatToParts", {
+    value(date) {
+      return formatToParts.call(this, date === undefined ? now() : date);
+    },
+  });
 }
 
 // What a program sends is what its text says: nothing that it gives to these can turn a message into another.
@@ -142,13 +157,14 @@ function furnish(order, modules) {
   }
   const now = recorded([...order.moments]);
   const console = Object.freeze({ log: print, info: print, warn: print, error: print, debug: print });
-  const own = { PermissionError, LookupError, Date: clocked(now), data: order.data, console, print };
-  own.help = (what) => call("help", [String(what)], {});
+  clockedFormats(now);
+  const own = { PermissionError, LookupError, Date: clocked(now), data: order.data, console, print: Object.freeze(print) };
+  own.help = Object.freeze((what) => call("help", [String(what)], {}));
   for (const [name, module] of Object.entries(modules)) {
     const ours = name === "tools";
     const functions = module.functions.map((each) => [
       each,
-      ours ? (...args) => call(`tools.${each}`, args, {}) : tool(`${name}.${each}`),
+      Object.freeze(ours ? (...args) => call(`tools.${each}`, args, {}) : tool(`${name}.${each}`)),
     ]);
     own[name] = Object.freeze(Object.fromEntries(functions));
   }

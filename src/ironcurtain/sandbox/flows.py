@@ -43,33 +43,32 @@ class Flows:
         match node:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
-                    self._into(target, self.of(value))
-                    self._add(_aliased(value), self.of(target))
-            case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.AugAssign(target=target, value=value):
-                self._into(target, self.of(value))
-                self._add(_aliased(value), self.of(target))
-            case ast.NamedExpr(target=target, value=value):
-                self._into(target, self.of(value))
-                self._add(_aliased(value), self.of(target))
-            case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
-                self._into(target, self.of(value))
-                self._add(_aliased(value), self.of(target))
+                    self._one(_named_in(target), value)
+            case (
+                ast.AnnAssign(target=target, value=ast.expr() as value)
+                | ast.AugAssign(target=target, value=value)
+                | ast.NamedExpr(target=target, value=value)
+                | ast.For(target=target, iter=value)
+                | ast.AsyncFor(target=target, iter=value)
+                | ast.comprehension(target=target, iter=value)
+                | ast.withitem(context_expr=value, optional_vars=ast.expr() as target)
+            ):
+                self._one(_named_in(target), value)
             case ast.Match(subject=subject, cases=cases):
                 captures = [each for case in cases for each in ast.walk(case.pattern)]
-                self._add([name for each in captures if (name := captured(each))], self.of(subject))
-            case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
-                self._into(target, self.of(value))
+                self._one([name for each in captures if (name := captured(each))], subject)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 inside = {tool for each in node.body for tool in self.of(each)}
                 self._add([name], inside)
                 for each in ast.walk(node):  # what is put into what it gives is in what it gave
                     if isinstance(each, ast.Return) and each.value is not None:
-                        self._add(_aliased(each.value), self._in[name])
+                        self._add(self._held(each.value), self._in[name])
                 if name in self._handed_on:
                     self._add(self._parameters[name], self._every)
             case ast.arguments(defaults=values, kw_defaults=others):
-                given = [self.of(each) for each in (*values, *others) if each is not None]
-                self._add(named(node), set().union(*given))
+                for default in (*values, *others):
+                    if default is not None:
+                        self._one(named(node), default)
             case ast.Call(func=function, args=args, keywords=keywords):
                 self._called(function, [*args, *(word.value for word in keywords)])
             case ast.Try(body=body, handlers=handlers) | ast.TryStar(body=body, handlers=handlers):
@@ -80,22 +79,41 @@ class Flows:
         """What a function is given is in its parameters, and in those of functions that it is given."""
         given = {tool for each in values for tool in self.of(each)}
         if isinstance(function, ast.Attribute):
-            self._into(function.value, given)  # `found.append(...)`
+            self._add(_named_in(function.value), given)  # `found.append(...)`
             given |= self.of(function.value)
         elif isinstance(function, ast.Name) and function.id in self._in:
             self._in[function.id] |= given
         if self._names.meant(function) is None:  # who knows what it puts into what
             inside = given | self.of(function)
             for each in values:
-                self._add(_aliased(each), inside)
+                self._add(self._held(each), inside)
         for each in (function, *values):
             if isinstance(each, ast.Name):
                 self._add(self._parameters.get(each.id, ()), given)
             elif isinstance(each, ast.Lambda):
                 self._add(named(each.args), given)
 
-    def _into(self, target: ast.expr, tools: set[str]) -> None:
-        self._add([node.id for node in ast.walk(target) if isinstance(node, ast.Name)], tools)
+    def _one(self, names: list[str], value: ast.expr) -> None:
+        """These are given a value: what it holds is in them, and what is put into them is in what it holds."""
+        self._add(names, self.of(value))
+        self._add(self._held(value), {tool for name in names for tool in self._in[name]})
+
+    def _held(self, value: ast.expr) -> set[str]:
+        """Variables that may hold the very thing that a value is, or holds: what is put into it is in them.
+
+        Nothing can be put into a constant, and what a tool gives is nobody else's; any other value may hold whatever it
+        was made from.
+        """
+        if isinstance(value, (ast.Constant, ast.JoinedStr)):
+            return set()
+        if isinstance(value, ast.Name):
+            return {value.id}
+        if isinstance(value, ast.Call) and self._names.meant(value.func) is not None:
+            return set()
+        held: set[str] = set()
+        for each in ast.iter_child_nodes(value):
+            held |= self._held(each) if isinstance(each, ast.expr) else {*_named_in(each)}
+        return held
 
     def _add(self, names: Iterable[str], tools: set[str]) -> None:
         for name in names:
@@ -107,28 +125,15 @@ class Flows:
         for node in ast.walk(part):
             if isinstance(node, ast.Name):
                 found |= self._in.get(node.id, set())
+            elif isinstance(node, (ast.Yield, ast.YieldFrom)):
+                found |= self._every
             elif isinstance(node, ast.Call) and (tool := self._names.meant(node.func)) is not None:
                 found.add(tool)
         return found
 
 
-def _aliased(value: ast.expr) -> set[str]:
-    """Variables that hold the very thing that a value is, or holds: what is put into it is in them."""
-    parts: list[ast.expr | None] = []
-    match value:
-        case ast.Name(id=name):
-            return {name}
-        case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Starred(value=inner):
-            parts = [inner]
-        case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.BoolOp(values=elements):
-            parts = [*elements]
-        case ast.Dict(values=elements):
-            parts = [*elements]
-        case ast.IfExp(body=one, orelse=other):
-            parts = [one, other]
-        case ast.NamedExpr(value=inner):
-            parts = [inner]
-    return {name for part in parts if part is not None for name in _aliased(part)}
+def _named_in(part: ast.AST) -> list[str]:
+    return [node.id for node in ast.walk(part) if isinstance(node, ast.Name)]
 
 
 def _parameters(tree: ast.Module) -> dict[str, list[str]]:

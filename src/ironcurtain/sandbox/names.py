@@ -42,8 +42,8 @@ class Names:
                 self._import_from(node, modules, again)
             elif isinstance(node, ast.Name) and node.id in _REACHING:
                 self.loose |= modules
-            elif (name := _given(node)) is not None:
-                again.add(name)
+            else:
+                again.update(bound(node))
         return again
 
     def _import_from(self, node: ast.ImportFrom, modules: set[str], again: set[str]) -> None:
@@ -85,15 +85,18 @@ def named(arguments: ast.arguments) -> list[str]:
     return [each.arg for each in listed if each is not None]
 
 
-def _given(node: ast.AST) -> str | None:
-    """The name that something is given here, if that is not an import."""
+def bound(node: ast.AST) -> list[str]:
+    """The names that something is given here, less what stands within it."""
     if isinstance(node, ast.Name):
-        return None if isinstance(node.ctx, ast.Load) else node.id
+        return [] if isinstance(node.ctx, ast.Load) else [node.id]
     if isinstance(node, ast.arg):
-        return node.arg
+        return [node.arg]
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return [alias.asname or alias.name.split(".")[0] for alias in node.names]
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)):
-        return node.name
-    return captured(node)
+        return [node.name] if node.name else []
+    name = captured(node)
+    return [name] if name else []
 
 
 def captured(pattern: ast.AST) -> str | None:

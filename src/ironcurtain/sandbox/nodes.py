@@ -6,8 +6,13 @@ import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tree_sitter import Node
 
+IMPORT: Final = re.compile(r"(?<![A-Za-z0-9_$])import(?![A-Za-z0-9_$])")
+"""The word for loading another text; escapes are not understood in it."""
+_IMPORTING: Final = frozenset({"import", "import_statement", "import_alias", "import_require_clause", "meta_property"})
 _REACHING: Final = frozenset(
     {"globalThis", "arguments", "RegExp", "Reflect", "Proxy", "prototype", "__proto__", "constructor", "defineProperty",
      "defineProperties", "setPrototypeOf", "getPrototypeOf", "__defineGetter__", "__defineSetter__"}
@@ -15,10 +20,11 @@ _REACHING: Final = frozenset(
 """Names by which a program reaches everything, or changes what other names mean."""
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "\n": "", "\r\n": ""}
 _CODED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\})")
-_PATTERNS: Final = frozenset(
-    {"object_pattern", "array_pattern", "rest_pattern", "formal_parameters", "parenthesized_expression",
-     "non_null_expression"}
-)  # fmt: skip
+_PATTERNS: Final = frozenset({"object_pattern", "array_pattern", "rest_pattern", "formal_parameters"})
+_WRAPPED: Final = frozenset(
+    {"parenthesized_expression", "non_null_expression", "as_expression", "satisfies_expression", "type_assertion"}
+)
+_NO_NAMES: Final = frozenset({"member_expression", "subscript_expression", "this", "undefined"})
 _PARTS: Final = {
     "pair_pattern": "value", "assignment_pattern": "left", "object_assignment_pattern": "left",
     "required_parameter": "pattern", "optional_parameter": "pattern",
@@ -67,25 +73,51 @@ def is_optional(node: Node | None) -> bool:
     return False
 
 
+def within(node: Node) -> Iterator[Node]:
+    """It, and everything in it."""
+    pending = [node]
+    while pending:
+        at = pending.pop()
+        yield at
+        pending += at.named_children
+
+
+def imports(root: Node) -> bool:
+    """Whether it loads another text."""
+    return any(node.type in _IMPORTING for node in within(root))
+
+
+def unwrapped(pattern: Node | None) -> Node | None:
+    """What is given a value, less what is said of its type."""
+    while pattern is not None and pattern.type in _WRAPPED:
+        parts = parts_of(pattern)
+        pattern = parts[-1 if pattern.type == "type_assertion" else 0] if parts else None
+    return pattern
+
+
 def names_in(pattern: Node | None) -> list[str]:
-    """The variables that a pattern gives values to."""
-    if pattern is None:
+    """The variables that a pattern gives values to. Raises `UnreadableError` for what is no pattern that we know."""
+    pattern = unwrapped(pattern)
+    if pattern is None or pattern.type in _NO_NAMES:
         return []
     if pattern.type in ("identifier", "shorthand_property_identifier_pattern"):
         return [identifier(pattern)]
-    if field := _PARTS.get(pattern.type):
-        return names_in(pattern.child_by_field_name(field))
-    inner = parts_of(pattern) if pattern.type in _PATTERNS else ()
-    return [name for each in inner for name in names_in(each)]
+    return [name for each in _inner(pattern) for name in names_in(each)]
 
 
 def owners_in(pattern: Node | None) -> list[Node]:
     """What something is put into, by a pattern."""
-    if pattern is None:
+    pattern = unwrapped(pattern)
+    if pattern is None or pattern.type in ("identifier", "shorthand_property_identifier_pattern", "this", "undefined"):
         return []
-    if pattern.type in ("member_expression", "subscript_expression"):
+    if pattern.type in _NO_NAMES:
         return [pattern]
+    return [owner for each in _inner(pattern) for owner in owners_in(each)]
+
+
+def _inner(pattern: Node) -> list[Node | None]:
     if field := _PARTS.get(pattern.type):
-        return owners_in(pattern.child_by_field_name(field))
-    inner = parts_of(pattern) if pattern.type in _PATTERNS else ()
-    return [owner for each in inner for owner in owners_in(each)]
+        return [pattern.child_by_field_name(field)]
+    if pattern.type not in _PATTERNS:
+        raise UnreadableError(f"{pattern.type} is given a value")
+    return [*parts_of(pattern)]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ironcurtain.sandbox.flows import Flows
-from ironcurtain.sandbox.names import Names, captured, named
+from ironcurtain.sandbox.names import Names, bound, captured, named
 
 MOST_SITES: Final = 200
 _MOST_UNROLLED: Final = 50  # times that one loop is written out
@@ -76,8 +76,8 @@ class _Reader:
         self._names = names
         self._flows = flows
         self._caught = 0
-        self._unsteady = {name for node in ast.walk(tree) for name in _changed_elsewhere(node)}
-        """Variables that a function may change, or that change in the middle of a statement."""
+        self._unsteady = _unsteady(tree)
+        """Variables of which the text does not tell what they are at some place."""
         self._changing = _changing(tree, names)
         """Variables whose lists and dictionaries may change."""
         self._inlined = _called_once(tree)
@@ -102,12 +102,20 @@ class _Reader:
                 self._loop(node, name, often, known)
             case ast.For() | ast.While() | ast.AsyncFor():
                 _forget(node, known)
-                self._inner(node, "many", known)
+                for part in (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)):
+                    self._expression(part, "many", known)
+                self.block(node.body, "many", dict(known))
+                self.block(node.orelse, _less(often), dict(known))
             case ast.If():
                 self._expression(node.test, often, known)
                 for branch in (node.body, node.orelse):
-                    self.block(branch, "maybe" if often == "once" else often, dict(known))
+                    self.block(branch, _less(often), dict(known))
                 _forget(node, known)
+            case ast.Match():
+                self._expression(node.subject, often, known)
+                _forget(node, known)
+                for case in node.cases:
+                    self._inner(case, _less(often), dict(known))
             case ast.Try() | ast.TryStar():
                 self._try(node, often, known)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
@@ -120,7 +128,9 @@ class _Reader:
 
     def _steady(self, name: str, value: Any) -> Any:  # noqa: ANN401 - a value of the program
         """What a variable is from then on, as far as the text tells."""
-        changing = isinstance(value, (list, dict)) and name in self._changing
+        held = [] if not isinstance(value, (list, dict)) else [*value.values()] if isinstance(value, dict) else value
+        inner = any(isinstance(each, (list, dict)) for each in held)  # what a loop takes out of it can be changed
+        changing = inner or (isinstance(value, (list, dict)) and name in self._changing)
         return _UNKNOWN if changing or name in self._unsteady else value
 
     def _loop(self, node: ast.For, name: str, often: str, known: dict[str, Any]) -> None:
@@ -133,7 +143,7 @@ class _Reader:
             self._left -= len(values)
             for value in values:
                 self.block(node.body, often, {**known, name: self._steady(name, value)})
-        self.block(node.orelse, "maybe", dict(known))
+        self.block(node.orelse, _less(often), dict(known))
 
     def _try(self, node: ast.Try | ast.TryStar, often: str, known: dict[str, Any]) -> None:
         minds = any(_minds(handler.type) for handler in node.handlers)
@@ -141,12 +151,11 @@ class _Reader:
         self.block(node.body, often, known)
         self._caught -= minds
         _forget(node, known)
-        less = "maybe" if often == "once" else often
         for handler in node.handlers:
             if handler.type is not None:
-                self._expression(handler.type, less, known)
-            self.block(handler.body, less, dict(known))
-        self.block(node.orelse, less, dict(known))
+                self._expression(handler.type, _less(often), known)
+            self.block(handler.body, _less(often), dict(known))
+        self.block(node.orelse, _less(often), dict(known))
         self.block(node.finalbody, often, dict(known))
 
     def _inner(self, node: ast.AST, often: str, known: dict[str, Any]) -> None:
@@ -163,7 +172,7 @@ class _Reader:
             self._inner(node, "many", {})
             return
         if isinstance(node, (ast.IfExp, ast.BoolOp)):
-            self._inner(node, "maybe" if often == "once" else often, known)
+            self._inner(node, _less(often), known)
             return
         self._inner(node, often, known)
         if isinstance(node, ast.Call) and (name := self._names.meant(node.func)) is not None:
@@ -182,6 +191,34 @@ class _Reader:
         for part in (*node.args, *(word.value for word in node.keywords)):
             site.flows |= self._flows.of(part)
         self.sites.append(site)
+
+
+def _less(often: str) -> str:
+    """How often something happens that happens perhaps."""
+    return "maybe" if often == "once" else often
+
+
+def _unsteady(tree: ast.Module) -> set[str]:
+    """Variables of which the text does not tell what they are.
+
+    INVARIANT: what is left has its value from one place, or from statements that come one after the other.
+    """
+    straight = {
+        id(node.targets[0])
+        for node in tree.body
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+    }
+    places: Counter[str] = Counter()
+    elsewhere: set[str] = set()
+    for node in ast.walk(tree):
+        given = bound(node)
+        places.update(given)
+        if id(node) not in straight:
+            elsewhere.update(given)
+    if "*" in places:  # whatever that brings
+        return set(places)
+    changed = {name for node in ast.walk(tree) for name in _changed_elsewhere(node)}
+    return changed | {name for name in elsewhere if places[name] > 1}
 
 
 def _changed_elsewhere(node: ast.AST) -> list[str]:
@@ -258,18 +295,8 @@ def _called_once(tree: ast.Module) -> dict[str, ast.FunctionDef | ast.AsyncFunct
 def _forget(node: ast.AST, known: dict[str, Any]) -> None:
     """Whatever is given a value in here is no longer known."""
     for each in ast.walk(node):
-        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
-            known.pop(each.id, None)
-        elif isinstance(each, (ast.MatchAs, ast.MatchStar, ast.ExceptHandler)) and each.name:
-            known.pop(each.name, None)
-        elif isinstance(each, ast.MatchMapping) and each.rest:
-            known.pop(each.rest, None)
-        elif (
-            isinstance(each, ast.Call)
-            and isinstance(each.func, ast.Attribute)
-            and isinstance(each.func.value, ast.Name)
-        ):
-            known.pop(each.func.value.id, None)  # `paths.append(...)`
+        for name in bound(each):
+            known.pop(name, None)
 
 
 def _constant(node: ast.expr, known: dict[str, Any]) -> Any:  # noqa: ANN401 - a value of the program

@@ -3,7 +3,7 @@
 daemon                                      here
                                         <-  {"ready": true}
 {"program": "...", "modules": [...]}    ->
-                                        <-  {"calls": [...], "open": [...]}
+                                        <-  {"calls": [...], "open": [...], "loads": false}
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import sys
 from typing import Any
 
-from ironcurtain.sandbox.as_python import syntax_of
+from ironcurtain.sandbox.as_python import may_load, syntax_of
 from ironcurtain.sandbox.nodes import UnreadableError
 from ironcurtain.sandbox.plan import plan_of_tree
 
@@ -28,6 +28,7 @@ def main() -> int:
 def plan_of_typescript(program: str, modules: set[str]) -> dict[str, Any]:
     """The plan of a program that finds these modules; one that is not understood may do anything with them."""
     try:
-        return plan_of_tree(syntax_of(program, modules), modules)
+        found = plan_of_tree(syntax_of(program, modules), modules)
     except (UnreadableError, RecursionError):
-        return {"calls": [], "open": sorted(modules)}
+        found = {"calls": [], "open": sorted(modules)}
+    return {**found, "loads": may_load(program)}

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.errors import Refusal
 from ironcurtain.sandbox.declarations import PRELUDE
+from ironcurtain.sandbox.nodes import IMPORT
 from ironcurtain.sandbox.process import LIBRARIES, PYTHON, Host, HostError, needed, program_called, wrapped
 from ironcurtain.wire import strict_json
 
@@ -39,6 +40,7 @@ _CHECKING: Final = 30.0  # seconds for the compiler
 _CHECKING_MEMORY: Final = 2 << 30
 _LONGEST: Final = 8_000  # characters of what it says that its author is told
 _MOST_SAID: Final = 1 << 20  # bytes after which it is not heard any more
+NOTHING_TO_IMPORT: Final = "there is nothing to import: servers are there by their names"
 BOOTSTRAP: Final = Path(__file__).with_name("bootstrap.js")
 
 
@@ -99,7 +101,7 @@ async def plan_of(program: str, modules: Sequence[str], directory: Path) -> dict
         host.say({"program": program, "modules": [*modules]})
         return await host.hear(_READING)
     except HostError:
-        return {"calls": [], "open": [*modules]}
+        return {"calls": [], "open": [*modules], "loads": bool(IMPORT.search(program))}
     finally:
         await host.end()
 
@@ -121,10 +123,8 @@ async def complaints(program: str, declarations: str, directory: Path) -> str:
         return ""
     if code < 0 or "<--- " in said:  # it crashed, and what it says then is about itself
         return "the compiler gave up on it"
-    if "file:" in said.replace(
-        file.as_uri(), ""
-    ):  # whether there is such a file, or what is in it, is nobody's business
-        return "there is nothing to import: servers are there by their names"
+    if "file:" in said.replace(file.as_uri(), ""):  # whether there is such a file, or what is in it
+        return NOTHING_TO_IMPORT
     cleaned = said.replace(file.as_uri(), "program.ts")[:_LONGEST]
     return (
         _PLACE.sub(lambda found: f"line {int(found[1]) - 1}, column {found[2]}", cleaned).strip()

@@ -216,7 +216,7 @@ def test_a_program_that_somebody_changed_does_not_go_on(house: House) -> None:
     program = coded.until("waiting")
     house.run("daemon", "stop")
     waiting.communicate(timeout=20)
-    file = house.home / "programs" / f"{program['run']}.json"
+    file = house.home / "programs" / f"{program['run']}.jsonl"
     file.write_text(file.read_text().replace("after", "again"))
     house.run("daemon", "start")
     assert house.json("code", "list") == []
@@ -334,7 +334,7 @@ def test_an_old_file_put_back_is_not_done_again(house: House) -> None:
     coded = Coded(house)
     waiting = coded.start(THREE)
     program = coded.until("waiting")
-    file = house.home / "programs" / f"{program['run']}.json"
+    file = house.home / "programs" / f"{program['run']}.jsonl"
     old = file.read_bytes()
     house.run("approvals", "approve", program["question"])
     waiting.communicate(timeout=20)

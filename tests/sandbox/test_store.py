@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING
 
@@ -30,8 +29,8 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     stored.save(run())
     assert stored.load("0a1b2c3d") == run()
     assert (tmp_path / "programs").stat().st_mode & 0o777 == 0o700
-    assert (tmp_path / "programs" / "0a1b2c3d.json").stat().st_mode & 0o777 == 0o600
-    assert [path.name for path in (tmp_path / "programs").iterdir()] == ["0a1b2c3d.json"]
+    assert (tmp_path / "programs" / "0a1b2c3d.jsonl").stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in (tmp_path / "programs").iterdir()] == ["0a1b2c3d.jsonl"]
 
 
 def test_whatever_a_server_said_can_be_read_again(tmp_path: Path) -> None:
@@ -45,7 +44,7 @@ def test_whatever_a_server_said_can_be_read_again(tmp_path: Path) -> None:
 def test_a_file_that_somebody_changed_does_not_go_on(tmp_path: Path) -> None:
     stored = Store(tmp_path, SECRET)
     stored.save(run())
-    path = tmp_path / "0a1b2c3d.json"
+    path = tmp_path / "0a1b2c3d.jsonl"
     whole = path.read_bytes()
     for at in range(0, len(whole), 7):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
@@ -55,7 +54,6 @@ def test_a_file_that_somebody_changed_does_not_go_on(tmp_path: Path) -> None:
         path.write_bytes(whole[:at])
         with pytest.raises(Refusal):
             stored.load("0a1b2c3d")
-    assert [*stored.all()] == []
 
 
 def test_a_file_sealed_with_another_key_or_under_another_name_does_not_go_on(tmp_path: Path) -> None:
@@ -64,7 +62,7 @@ def test_a_file_sealed_with_another_key_or_under_another_name_does_not_go_on(tmp
         Store(tmp_path, SECRET).load("0a1b2c3d")
     stored = Store(tmp_path, SECRET)
     stored.save(run())
-    (tmp_path / "0a1b2c3d.json").rename(tmp_path / "ffffffff.json")
+    (tmp_path / "0a1b2c3d.jsonl").rename(tmp_path / "ffffffff.jsonl")
     with pytest.raises(Refusal, match="not as it was written"):
         stored.load("ffffffff")
 
@@ -72,16 +70,20 @@ def test_a_file_sealed_with_another_key_or_under_another_name_does_not_go_on(tmp
 def test_the_seal_is_over_all_of_it(tmp_path: Path) -> None:
     stored = Store(tmp_path, SECRET)
     stored.save(run())
-    path = tmp_path / "0a1b2c3d.json"
-    outer = json.loads(path.read_text())
-    outer["content"] = outer["content"].replace('"agent":"code"', '"agent":"root"')
-    path.write_text(json.dumps(outer))
+    path = tmp_path / "0a1b2c3d.jsonl"
+    seals, head, body = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(seals + head + body.replace(b'"agent":"code"', b'"agent":"root"'))
+    with pytest.raises(Refusal):
+        stored.load("0a1b2c3d")
+    path.write_bytes(seals + head.replace(b"waiting", b"done") + body)
+    assert stored.heads() == {"0a1b2c3d": None}
+    path.write_bytes(seals + body + head)
     with pytest.raises(Refusal):
         stored.load("0a1b2c3d")
 
 
 @pytest.mark.parametrize(
-    "name", ["", "..", "../../etc/passwd", "0a1b2c3", "0A1B2C3D", "0a1b2c3d.json", "x" * 8, "0a1b2c3d\n"]
+    "name", ["", "..", "../../etc/passwd", "0a1b2c3", "0A1B2C3D", "0a1b2c3d.jsonl", "x" * 8, "0a1b2c3d\n"]
 )
 def test_only_names_of_ours_are_looked_for(name: str, tmp_path: Path) -> None:
     with pytest.raises(Refusal, match="there is no program"):
@@ -107,6 +109,6 @@ def test_only_those_that_have_ended_are_forgotten(tmp_path: Path, monkeypatch: p
     stored.save(run("00000000"))
     for number in range(1, 6):
         stored.save(run(f"0000000{number}", Status.DONE))
-        os.utime(tmp_path / f"0000000{number}.json", (number, number))
+        os.utime(tmp_path / f"0000000{number}.jsonl", (number, number))
     stored.tidy()
     assert set(stored.names()) == {"00000000", "00000004", "00000005"}

@@ -42,11 +42,14 @@ _SHAPES: Final = {
     "bearer": r"(?i:\b(?:bearer|basic)\s+[A-Za-z0-9+/._~=-]{16,4096})",
     "password-in-url": r"(?<=://)[^\s/:@]{1,256}:[^\s/@]{1,256}(?=@)",
 }
+_NAMES: Final = r"pass(?:word|wd|phrase)?|secret|token|api[_-]?key|private[_-]?key|credentials?|authorization"
+_IN_TEXT: Final = re.compile(
+    rf"(?i)((?:{_NAMES})[\s\"'\]]{{0,9}}[:=]\s{{0,9}})([\"'`])((?:(?!\2)[^\\\n]|\\.){{1,512}})\2"
+)
+"""In a program, or in JSON: `password = "..."`."""
 _BY_SHAPE: Final = re.compile("|".join(f"(?P<s{number}>{shape})" for number, shape in enumerate(_SHAPES.values())))
 _KINDS: Final = tuple(_SHAPES)
-_BY_NAME: Final = re.compile(
-    r"(?i)(?:^|[_\-. ])(?:pass(?:word|wd|phrase)?|secret|token|api[_-]?key|private[_-]?key|credentials?|authorization)$"
-)
+_BY_NAME: Final = re.compile(rf"(?i)(?:^|[_\-. ])(?:{_NAMES})$")
 
 _PASSWORD: Final = re.compile(r"(?i)secret|passw|passphrase|pwd$")
 _VARIABLE: Final = re.compile(
@@ -105,6 +108,7 @@ class Redactor:
         text = _BY_SHAPE.sub(
             lambda found: self._replace(found.group(), _KINDS[(found.lastindex or 1) - 1], place, taken), text
         )
+        text = _IN_TEXT.sub(lambda found: found[1] + self._replace(found[3], "by-name", place, taken), text)
         return text[:LONGEST]
 
     def _replace(self, secret: str, kind: str, place: str, taken: list[Json]) -> str:

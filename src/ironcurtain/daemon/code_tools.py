@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.daemon.skills import Skill
 from ironcurtain.errors import Refusal, quote
-from ironcurtain.mediation.decide import refused
 from ironcurtain.mediation.effects import Answer, Executed
 from ironcurtain.mediation.effects import Status as Ended
 from ironcurtain.model.decision import Decision, Outcome, Stage
@@ -120,14 +119,15 @@ async def perform(runs: Runs, tool: str, arguments: Arguments, principal: Princi
             case "save_skill":
                 name, about, code = (_text(arguments, each) for each in ("name", "about", "code"))
                 seen = sorted(runs.runtime.sources.of(context.holder))
-                await runs.keep_skill(Skill(name, about, code, _language(arguments), seen), principal)
+                await runs.keep_skill(Skill(name, about, _language(arguments), seen, code), principal)
                 return _answer({"kept": name}, f"{name} is kept")
             case _:
                 given = context.oversight.only if context.oversight else None
                 found = (await runs.interfaces(principal, given)).search(_text(arguments, "words"))
                 return _answer({"found": [*found]}, "\n".join(found))
-    except Refusal as refusal:
-        return Answer(refused(Stage.VALIDATE, refusal))
+    except Refusal as refusal:  # on record, and slower the more of them there are
+        asked: dict[str, Json] = {"server": OURS, "tool": tool}
+        return Answer(await runs.runtime.refuse(context.holder, principal, asked, refusal))
     return _answer(told, _in_words(told), failed=told["status"] not in _WELL)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +19,7 @@ from ironcurtain.daemon.planning import read_plan
 from ironcurtain.daemon.values import as_value
 from ironcurtain.errors import Refusal
 from ironcurtain.gateway.context import CallContext, Oversight
-from ironcurtain.sandbox.process import LARGEST, HostError, SlowHostError
+from ironcurtain.sandbox.process import LARGEST, LONG, HostError, SlowHostError
 from ironcurtain.sandbox.store import Run, Status, Step
 from ironcurtain.wire import strict_json
 from ironcurtain.wire.call import principal_from
@@ -357,8 +358,12 @@ class Going:
         if function is None or arguments is None:
             return {"raise": ["LookupError", f"there is no tool {step.name[:100]}; tools.search(...) finds some"]}
         try:  # as large and as deep as any client's, and no more
-            strict_json.loads(strict_json.canonical(arguments), MESSAGE)
+            data = strict_json.canonical(arguments)
+            reading = functools.partial(strict_json.loads, data, MESSAGE)
+            _ = await asyncio.to_thread(reading) if len(data) > LONG else reading()
         except Refusal as refusal:
+            about: dict[str, Json] = {"server": function.server, "tool": function.tool}
+            await self._runs.runtime.refuse(self._session, self._principal, about, refusal)
             return {"raise": ["TypeError", f"the arguments: {refusal.reason}"]}
         self.run.pending = {
             "server": function.server, "tool": function.tool, "arguments": arguments, "structured": function.structured,

@@ -22,7 +22,7 @@ from ironcurtain.errors import Refusal
 from ironcurtain.gateway.context import done_before
 from ironcurtain.sandbox.interfaces import Interfaces
 from ironcurtain.sandbox.process import HostError, Hosts
-from ironcurtain.sandbox.store import Run, Status, Store
+from ironcurtain.sandbox.store import GOING_ON, Run, Status, Store
 from ironcurtain.wire.call import principal_from
 
 if TYPE_CHECKING:
@@ -82,9 +82,15 @@ class Runs:
         self.store.tidy()
         for left in self.runtime.home.run.glob("check-*"):  # by a compiler that was cut off
             shutil.rmtree(left, ignore_errors=True)
-        if spoiled := self.store.spoiled():
+        heads = self.store.heads()
+        spoiled, runs = [name for name, head in heads.items() if head is None], []
+        for name in [name for name, head in heads.items() if head is not None and head["status"] in GOING_ON]:
+            try:
+                runs.append(self.store.load(name))
+            except Refusal:
+                spoiled.append(name)
+        if spoiled:
             self.runtime.notes["programs"] = f"not as they were written, and not taken up: {', '.join(spoiled[:5])}"
-        runs = [run for run in self.store.all() if run.status in (Status.RUNNING, Status.WAITING)]
         known = histories(self.runtime.home.audit, {run.id for run in runs})
         for run in runs:
             try:
@@ -201,12 +207,9 @@ class Runs:
 
     def listed(self) -> list[dict[str, Json]]:
         """All programs, the newest first."""
-        found = {run.id: run for run in self.store.all()}
-        found.update({name: going.run for name, going in self._under_way.items()})
-        return [
-            {**run.summary(), "program": run.program.strip().splitlines()[0][:80] if run.program.strip() else ""}
-            for run in sorted(found.values(), key=lambda run: run.created, reverse=True)
-        ]
+        ended = [head for head in self.store.heads().values() if head is not None and head["status"] not in GOING_ON]
+        found = [*ended, *(going.run.head() for going in self._under_way.values())]
+        return sorted(found, key=lambda head: str(head["created"]), reverse=True)
 
     def _found(self, name: str) -> Run:
         going = self._under_way.get(name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.artifacts.files import write_artifact
@@ -30,10 +30,11 @@ class Skill:
 
     name: str
     about: str
-    code: str
     language: str
     sources: list[str] = field(default_factory=list)
     """The tools whose results whoever wrote it had seen: they may be in it."""
+    code: str = ""
+    """Its text; nothing in a list of many."""
 
     def __str__(self) -> str:
         return f"{self.name}: {self.about}"
@@ -56,33 +57,39 @@ class Skills:
         if not skill.about.strip() or len(skill.about) > LONGEST_ABOUT or not skill.about.isprintable():
             raise Refusal("skill_refused", f"say in one line of {LONGEST_ABOUT} characters what it does")
         place = self._of(principal)
-        if place.is_dir() and not (place / f"{skill.name}.json").exists() and len(list(place.iterdir())) >= MOST:
+        if place.is_dir() and not self._file(skill.name, principal).exists() and len(list(place.iterdir())) >= MOST:
             raise Refusal("skill_refused", f"more than {MOST} skills", "replace one of them")
 
     def has(self, skill: Skill, principal: Principal) -> bool:
         """Whether it is kept already, as it is."""
-        path = self._of(principal) / f"{skill.name}.json"
+        path = self._file(skill.name, principal)
         return path.is_file() and path.read_bytes() == _written(skill)
 
     def save(self, skill: Skill, principal: Principal) -> None:
         """Keep one; another of the same name is replaced."""
         place = self._of(principal)
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_artifact(place / f"{skill.name}.json", _written(skill))
+        write_artifact(self._file(skill.name, principal), _written(skill))
 
     def load(self, name: str, principal: Principal) -> Skill:
         """One of an agent's."""
-        path = self._of(principal) / f"{name}.json"
-        if not _NAME.fullmatch(name) or not path.is_file():
+        if not _NAME.fullmatch(name) or not self._file(name, principal).is_file():
             known = ", ".join(skill.name for skill in self.all(principal)) or "none yet"
             raise Refusal("skill_unknown", f"there is no skill {quote(name)}", f"there is: {known}")
-        return Skill(**json.loads(path.read_bytes()))
+        head, code = self._file(name, principal).read_bytes().splitlines()
+        return Skill(**json.loads(head), code=json.loads(code))
 
     def all(self, principal: Principal) -> list[Skill]:
-        """Those of an agent, by name."""
+        """Those of an agent, by name, without their programs."""
         place = self._of(principal)
-        files = sorted(place.glob("*.json")) if place.is_dir() else []
-        return [Skill(**json.loads(file.read_bytes())) for file in files]
+        found = []
+        for path in sorted(place.glob("*.jsonl")) if place.is_dir() else ():
+            with path.open("rb") as file:
+                found.append(Skill(**json.loads(file.readline())))
+        return found
+
+    def _file(self, name: str, principal: Principal) -> Path:
+        return self._of(principal) / f"{name}.jsonl"
 
     def _of(self, principal: Principal) -> Path:
         """Each agent of each member has its own, whichever model drives it; who works for an agent has that one's."""
@@ -92,4 +99,6 @@ class Skills:
 
 
 def _written(skill: Skill) -> bytes:
-    return json.dumps(asdict(skill)).encode()
+    """What it is, and on a line of its own its program, which is read when it is run."""
+    head = {"name": skill.name, "about": skill.about, "language": skill.language, "sources": skill.sources}
+    return f"{json.dumps(head)}\n{json.dumps(skill.code)}\n".encode()

@@ -203,12 +203,8 @@ def plain(name: str | None) -> str:
 
 def subagent_layer(names: Names, deny: tuple[Patterns, ...], lists: tuple[Patterns, ...] = ()) -> Layer:
     """The subagent layer: the built-in denies, and what the configuration adds."""
-    built_in = Patterns.of(
-        ("group:subagent-deny",),
-        names,
-        {"group:subagent-deny": Group(SUBAGENT_DENY, SUBAGENT_DENY_ROLES)},
-        "the built-in subagent denies",
-    )
+    groups = {"group:subagent-deny": Group(SUBAGENT_DENY, SUBAGENT_DENY_ROLES)}
+    built_in = Patterns.of((*groups,), names, groups, "the built-in subagent denies")
     return Layer("subagent", (built_in, *deny), lists)
 
 

@@ -53,11 +53,8 @@ def _check_host(url: CanonicalUrl, declared: frozenset[str]) -> Iterator[Verdict
     if address.metadata:
         yield _deny("host_metadata", f"{address.host} hands out credentials")
     if address.private and address.host not in declared:
-        yield _deny(
-            "host_private",
-            f"{address.host} is not a public address",
-            "name exactly this host under domains in an allow rule, if it is meant to be reached",
-        )
+        help_ = "name exactly this host under domains in an allow rule, if it is meant to be reached"
+        yield _deny("host_private", f"{address.host} is not a public address", help_)
     if address.confusable is not None:
         yield _ask("host_confusable", f"{address.host} reads {address.confusable!a}: it imitates another name")
 

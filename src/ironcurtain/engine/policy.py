@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ironcurtain.engine.access import Access
@@ -32,9 +32,7 @@ class Policy:
     def without(self, rule: str) -> Policy:
         """The same policy less one rule, for questions of the kind "what if"."""
         rules = tuple(other for other in self.book.rules if other.name != rule)
-        return Policy(
-            self.version, self.setup, self.tools, RuleBook(rules), self.protected, self.access, declared_hosts(rules)
-        )
+        return replace(self, book=RuleBook(rules), declared_hosts=declared_hosts(rules))
 
 
 @dataclass(frozen=True, slots=True)

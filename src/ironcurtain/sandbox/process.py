@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,9 +27,13 @@ from ironcurtain.wire.limits import ANSWER, MESSAGE
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from ironcurtain.model.call import Json
+
 MOST_HOSTS: Final = 8  # in use at once; each is two processes
 LARGEST_CALL: Final = MESSAGE.size + (1 << 20)  # bytes of one message but for those that hold a whole program
 LARGEST: Final = ANSWER.size  # bytes of one message: a call, a result, a program that waits
+_SPOKEN: Final = replace(ANSWER, values=MESSAGE.values)
+LONG: Final = 1 << 16  # bytes that take so long to read that others have their turn meanwhile
 PYTHON: Final = (sys.executable, "-I", "-X", "utf8")
 LIBRARIES: Final = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 PROCESSOR_SECONDS: Final = 3_600  # that the kernel lets a host have, whatever else it is allowed
@@ -122,7 +127,8 @@ class Host:
         """Its next message. Raises `HostError` if it ends, takes longer, says too much, or what is not understood."""
         line = await self.line(seconds, most)
         try:
-            message = strict_json.loads(line, ANSWER)
+            beside = len(line) > LONG
+            message = await asyncio.to_thread(_read, line) if beside else _read(line)
         except Refusal as error:
             raise HostError(f"what it says is not understood: {error}") from None
         if not isinstance(message, dict):
@@ -163,6 +169,10 @@ class Host:
         await self._process.wait()
         if self._process.stdin is not None:
             self._process.stdin.close()
+
+
+def _read(line: bytes) -> Json:
+    return strict_json.loads(line, _SPOKEN)
 
 
 class Hosts:

@@ -1,7 +1,8 @@
 """Programs on disk: those that wait for a person, whole, and what came of the others.
 
 Each is one file of the owner's, sealed with a key of the home: a program that somebody else wrote or changed there does
-not go on. INVARIANT: a file is replaced as a whole, and is on the disk before anything relies on it.
+not go on. It has three lines: the seals, the *head* (what stands in a list), and all of it, which is read when somebody
+wants it. INVARIANT: a file is replaced as a whole, and is on the disk before anything relies on it.
 """
 
 from __future__ import annotations
@@ -12,23 +13,23 @@ import hmac
 import json
 import os
 import re
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.errors import Refusal
-from ironcurtain.wire import strict_json
 from ironcurtain.wire.limits import ARTIFACT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from ironcurtain.model.call import Json
 
-VERSION: Final = 1
+VERSION: Final = 2
 MOST_KEPT: Final = 500  # programs whose end is remembered
-_FOREIGN: Final = ("data", "steps", "pending", "result", "failure", "moments")
+_HEAD: Final = 1 << 16  # bytes
+_LONGEST_LINE: Final = 80  # characters of a program that stand in its head
+_LONGEST_FAILURE: Final = 500
 _NAME: Final = re.compile(r"[0-9a-f]{8}")
 
 
@@ -43,6 +44,9 @@ class Status(Enum):
     CANCELLED = "cancelled"
     CUT_OFF = "cut-off"
     """The daemon ended while it ran. What it had done by then is in the record."""
+
+
+GOING_ON: Final = (Status.RUNNING.value, Status.WAITING.value)
 
 
 @dataclass(slots=True)
@@ -107,6 +111,14 @@ class Run:
             found["question"] = self.question
         return {**found, "created": self.created, "ended": self.ended, "agent": self.principal}
 
+    def head(self) -> dict[str, Json]:
+        """What stands in a list of many."""
+        first = self.program.strip().partition("\n")[0][:_LONGEST_LINE]
+        found = {**self.summary(), "program": first}
+        if self.failure:
+            found["failure"] = {name: str(value)[:_LONGEST_FAILURE] for name, value in self.failure.items()}
+        return found
+
     def told(self) -> dict[str, Json]:
         """What whoever started it is told."""
         found: dict[str, Json] = {"run": self.id, "status": self.status.value, "calls": self.calls}
@@ -132,13 +144,12 @@ class Store:
 
     def save(self, run: Run) -> None:
         """Write it down. Raises `OSError` if that cannot be done."""
-        body: dict[str, Any] = asdict(run)
+        body = {each.name: getattr(run, each.name) for each in fields(run)}
         body["status"] = run.status.value
-        for name in _FOREIGN:  # what servers and programs say need not be JSON as we read it
-            body[name] = json.dumps(body[name])
-        content = strict_json.canonical({"version": VERSION, "run": body})
-        text = strict_json.canonical({"seal": self._seal(content), "content": content.decode()})
-        if len(text) > ARTIFACT.size:
+        body["steps"] = [[step.name, step.args, step.kwargs, step.answer] for step in run.steps]
+        lines = [_line({"version": VERSION, **run.head()}), _line({"version": VERSION, "run": body})]
+        text = b"".join([_line([*map(self._seal, lines)]), *lines])
+        if len(text) > ARTIFACT.size or len(lines[0]) > _HEAD:
             raise OSError(errno.EFBIG, "a program that is too large to be kept")
         self._directory.mkdir(mode=0o700, exist_ok=True)
         path, fresh = self._path(run.id), self._directory / f".{run.id}.{os.getpid()}"
@@ -160,55 +171,53 @@ class Store:
             raise Refusal("run_unknown", f"there is no program {name[:20]!r}", "run: ironcurtain code list")
         spoiled = Refusal("run_spoiled", f"the file of program {name} is not as it was written", "it does not go on")
         try:
-            outer: Any = strict_json.loads(self._path(name).read_bytes(), ARTIFACT)
-            content = outer["content"].encode()
-            if not hmac.compare_digest(str(outer["seal"]), self._seal(content)):
+            seals, head, body = self._path(name).read_bytes()[: ARTIFACT.size].split(b"\n", 2)
+            if not hmac.compare_digest(seals + b"\n", _line([self._seal(head + b"\n"), self._seal(body)])):
                 raise spoiled
-            inner: Any = strict_json.loads(content, ARTIFACT)
+            inner: Any = json.loads(body)
             if inner["version"] != VERSION or inner["run"]["id"] != name:
                 raise spoiled
-            fields = {**inner["run"], "status": Status(inner["run"]["status"])}
-            fields |= {name: json.loads(fields[name]) for name in _FOREIGN}
-            fields["steps"] = [Step(**step) for step in fields["steps"]]
-            return Run(**fields)
-        except (KeyError, TypeError, ValueError, AttributeError, OSError):
+            found = {**inner["run"], "status": Status(inner["run"]["status"])}
+            found["steps"] = [Step(*step) for step in found["steps"]]
+            return Run(**found)
+        except (KeyError, TypeError, ValueError, AttributeError, LookupError, OSError):
             raise spoiled from None
+
+    def heads(self) -> dict[str, dict[str, Any] | None]:
+        """What stands in a list, by name, the newest last; nothing for those that are not as they were written."""
+        return {name: self._head(name) for name in self.names()}
+
+    def _head(self, name: str) -> dict[str, Any] | None:
+        try:
+            with self._path(name).open("rb") as file:
+                seals, head = file.readline(_HEAD), file.readline(_HEAD)
+            found: dict[str, Any] = json.loads(head)
+            genuine = hmac.compare_digest(str(json.loads(seals)[0]), self._seal(head))
+        except (ValueError, TypeError, LookupError, OSError):
+            return None
+        return found if genuine and found.pop("version") == VERSION and found["run"] == name else None
 
     def names(self) -> list[str]:
         """All of them, the newest last."""
         if not self._directory.is_dir():
             return []
-        files = [path for path in self._directory.iterdir() if _NAME.fullmatch(path.stem) and path.suffix == ".json"]
+        files = [path for path in self._directory.iterdir() if _NAME.fullmatch(path.stem) and path.suffix == ".jsonl"]
         return [path.stem for path in sorted(files, key=lambda path: (path.stat().st_mtime_ns, path.stem))]
-
-    def all(self) -> Iterator[Run]:
-        """Those that are as they were written."""
-        for name in self.names():
-            try:
-                yield self.load(name)
-            except Refusal:
-                continue
-
-    def spoiled(self) -> list[str]:
-        """Those that are not as they were written."""
-        found = []
-        for name in self.names():
-            try:
-                self.load(name)
-            except Refusal:
-                found.append(name)
-        return found
 
     def tidy(self) -> None:
         """Forget the oldest of those that have ended, once there are many."""
         if len(self.names()) <= MOST_KEPT + MOST_KEPT // 2:
             return
-        ended = [run.id for run in self.all() if run.status not in (Status.RUNNING, Status.WAITING)]
+        ended = [name for name, head in self.heads().items() if head is not None and head["status"] not in GOING_ON]
         for name in ended[:-MOST_KEPT]:
             self._path(name).unlink(missing_ok=True)
 
     def _path(self, name: str) -> Path:
-        return self._directory / f"{name}.json"
+        return self._directory / f"{name}.jsonl"
 
     def _seal(self, content: bytes) -> str:
         return hmac.new(self._key, content, hashlib.sha256).hexdigest()
+
+
+def _line(value: Any) -> bytes:  # noqa: ANN401 - JSON
+    return json.dumps(value, separators=(",", ":")).encode() + b"\n"

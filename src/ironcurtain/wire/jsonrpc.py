@@ -85,9 +85,7 @@ def message_from(value: Json) -> Message:
 def _response(value: dict[str, Json]) -> Response:
     _require(value, {"jsonrpc", "id", "result", "error"})
     if ("result" in value) == ("error" in value):
-        raise Refusal(
-            "rpc_malformed", "a message is a request, a notification, or a response with a result or an error"
-        )
+        raise Refusal("rpc_malformed", "a message is a request, a notification or a response, with result or error")
     raw = value.get("id")
     if "result" in value:
         result = value["result"]
@@ -103,11 +101,9 @@ def _response(value: dict[str, Json]) -> Response:
 
 
 def _id(value: Json) -> Id:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (str, int))
-        or (isinstance(value, str) and len(value) > MAX_NAME)
-    ):
+    if isinstance(value, str) and len(value) <= MAX_NAME:
+        return value
+    if isinstance(value, bool) or not isinstance(value, int):
         raise Refusal("rpc_malformed", f"an id is a whole number or a short string, not {quote(value)}")
     return value
 

@@ -32,3 +32,4 @@ MAX_FILLED: Final = 1_000  # elements of a list that defaults are put into
 MAX_SUBSCHEMAS: Final = 2_000  # in one tool definition; the largest real one seen has a few hundred
 MAX_SCHEMA_DEPTH: Final = 64  # JSON levels; two for each level of arguments
 MAX_NAME: Final = 256  # characters of a server, tool or principal name
+MAX_TRIED: Final = 3_000_000  # branches of a schema, each on each value of a call: some tenths of a second

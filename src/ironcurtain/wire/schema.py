@@ -16,7 +16,7 @@ import jsonschema_rs
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.model.call import is_empty
 from ironcurtain.wire import strict_json
-from ironcurtain.wire.limits import MAX_DEFINITION, MAX_FILLED, MAX_SCHEMA_DEPTH, MAX_SUBSCHEMAS
+from ironcurtain.wire.limits import MAX_DEFINITION, MAX_FILLED, MAX_SCHEMA_DEPTH, MAX_SUBSCHEMAS, MAX_TRIED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -50,6 +50,8 @@ class Schema:
     leaves: Mapping[str, Leaf]
     _defaults: _Defaults | None
     _validator: jsonschema_rs.Validator
+    _branches: int
+    """In all: each may be tried on each value."""
 
     def fill_defaults(self, arguments: Arguments) -> Arguments:
         """The arguments with the schema's defaults where an argument is left out. A default of `null` is no default."""
@@ -57,7 +59,9 @@ class Schema:
         return filled if isinstance(filled, dict) else arguments
 
     def validate(self, arguments: Arguments) -> None:
-        """Refuse arguments that do not satisfy the schema."""
+        """Refuse arguments that do not satisfy the schema. What they are is not said: it may be a secret."""
+        if self._branches * _values(arguments) > MAX_TRIED:
+            raise Refusal("arguments_invalid", "more values than can be compared with such a schema", "say it in fewer")
         try:
             self._validator.validate(arguments)
         except jsonschema_rs.ValidationError as error:
@@ -73,7 +77,7 @@ def admit(definition: Mapping[str, Json]) -> Schema:
         raise ValueError("it has no inputSchema")
     if len(strict_json.canonical(dict(definition))) > MAX_DEFINITION:
         raise ValueError(f"it is larger than {MAX_DEFINITION} bytes")
-    _require_closed_and_small(root)
+    branches = _require_closed_and_small(root)
     try:
         validator = _compile(root)
         defaults = _defaults(root, root)
@@ -87,11 +91,17 @@ def admit(definition: Mapping[str, Json]) -> Schema:
     below = {name for name in leaves for above in with_default if name.startswith((f"{above}.", f"{above}[]"))}
     for name in below:  # also where the default and what it is for stand in different branches
         leaves[name] = Leaf(name, leaves[name].required, defaulted=True)
-    return Schema(leaves, defaults, validator)
+    return Schema(leaves, defaults, validator, branches)
 
 
-def _require_closed_and_small(root: dict[str, Json]) -> None:
-    count = 0
+def _values(value: Json) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(map(_values, inner))
+
+
+def _require_closed_and_small(root: dict[str, Json]) -> int:
+    """Says how many branches it has."""
+    count = branches = 0
     pending: list[tuple[Json, int, tuple[str, ...]]] = [(root, 0, ())]
     while pending:
         node, depth, references = pending.pop()
@@ -114,7 +124,9 @@ def _require_closed_and_small(root: dict[str, Json]) -> None:
             if keyword in _MAPS and isinstance(child, dict):  # its keys are names, whatever they look like
                 pending.extend((schema, depth + 2, references) for schema in child.values())
             elif keyword not in _DATA:
+                branches += len(child) if keyword in _BRANCHES and isinstance(child, list) else 0
                 pending.append((child, depth + 1, references))
+    return branches
 
 
 def _target(root: Mapping[str, Json], reference: str) -> dict[str, Json]:
@@ -258,4 +270,6 @@ def accepts(schema: dict[str, Json], root: Mapping[str, Json], value: Json) -> b
 
 
 def _compile(schema: dict[str, Json]) -> jsonschema_rs.Validator:
-    return jsonschema_rs.validator_for(schema, pattern_options=_REGEX, validate_formats=False, offline=True)
+    return jsonschema_rs.validator_for(
+        schema, pattern_options=_REGEX, validate_formats=False, offline=True, mask="what was given"
+    )

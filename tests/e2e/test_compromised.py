@@ -473,3 +473,63 @@ def test_nothing_that_was_seen_is_forgotten_on_the_way(house: House) -> None:
     house.run("approvals", "deny", program["question"])
     eventually(lambda: watched.house.json("code", "show", program["run"])["status"] == "failed")
     assert watched.names() == []
+
+
+def test_programs_that_were_approved_while_nobody_looked_on_hold_nothing(house: House) -> None:
+    desk = Desk(house)
+    plan = 'import bad\nbad.touch(text="a")\nbad.touch(text="b")'
+    for _ in range(5):
+        process = desk.begin("--script", desk.script({"code": plan}, {"says": "Done."}))
+        eventually(lambda: len(house.json("approvals")) == 2)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        house.run("approvals", "approve", house.json("approvals")[0]["group"])
+    eventually(lambda: not house.json("approvals"))
+    assert {each["status"] for each in house.json("code", "list")} == {"waiting"}
+    assert desk.names() == []
+    desk.work("--script", desk.script({"code": "1 + 1"}, {"says": "Done."}))
+    desk.work("--resume", house.json("agents", "list")[-1]["id"])
+    assert desk.names() == [("touch", {"text": "a"}), ("touch", {"text": "b"})]
+
+
+def test_helpers_go_round_in_circles_as_one(house: House) -> None:
+    family = Family(house)
+    nine = {"code": 'import bad\nfor i in range(9):\n    bad.echo(text="same")'}
+    program = "import agents\n" + "\n".join(f'agents.spawn(task="h{number}")' for number in range(4))
+    helpers = {f"h{number}": [nine, DONE] for number in range(4)}
+    process = family.begin("--agents", "--script", family.written(program, **helpers))
+    assert "nothing new came" in family.asked()["reason"]
+    assert len(family.names()) < 36
+    process.kill()
+    process.communicate()
+
+
+def test_what_a_helper_was_refused_counts_for_its_parent_after_a_power_cut(house: House) -> None:
+    family = Family(house)
+    tries = f'import filesystem\nfor i in range(5):\n    try:\n        filesystem.read_text_file(path="{house.home}/x" + str(i))\n    except Exception:\n        pass'
+    program = 'import agents\nagents.spawn(task="sub")\nimport bad\nbad.touch(text="x")'
+    process = family.begin("--agents", "--script", family.written(program, sub=[{"code": tries}, DONE]))
+    family.asked()
+    refused = [each["used"].get("refusals") for each in house.json("budget")["accounts"]]
+    house.kill()
+    process.communicate()
+    house.run("daemon", "start")
+    assert [each["used"].get("refusals") for each in house.json("budget")["accounts"]] == refused
+    assert [number for number in refused if number].count(5) >= 2
+
+
+def test_what_stands_under_a_secret_name_is_in_no_record(house: House) -> None:
+    coded = Coded(house)
+    coded.run('import bad\npassword = "correct-horse-7"\nbad.echo(text={"password": "correct-horse-7"})', code=1)
+    coded.run('import bad\nbad.echo(txt="x")  # api_key: "correct-horse-7"', code=1)
+    assert "correct-horse-7" not in json.dumps(house.records())
+
+
+def test_refusals_of_the_code_tools_are_on_record(house: House) -> None:
+    Coded(house, "[code]\noffered = true\n")
+    agent = house.agent("--agent", "a")
+    agent.call("execute_code", skill="none")
+    agent.call("code_result", run="ffffffff")
+    refused = [record["request"]["tool"] for record in house.records(kind="refused")]
+    assert refused == ["execute_code", "code_result"]
+    assert "execute_code" in house.run("audit", "tail")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ironcurtain.artifacts.policy import Surroundings
 from ironcurtain.artifacts.verify import verify_directory
 from tests.e2e.house import code_of
 from tests.e2e.test_helpers import DONE, Family
+from tests.e2e.test_http import Http, answer_in
 
 if TYPE_CHECKING:
     from tests.e2e.house import House
@@ -49,11 +50,31 @@ def test_what_was_read_before_is_in_what_follows(house: House) -> None:
     assert [name for name, _ in watched.names()] == ["touch"]
 
 
-def test_a_plan_that_says_so_is_refused_before_anything_is_read(house: House) -> None:
+def test_a_plan_says_what_flows_and_the_call_is_not_made(house: House) -> None:
     watched = Watched(house)
     told = watched.run(f"import bad\nimport filesystem\nbad.touch(path='/var/tmp/note.txt', text=str({LIST}))", code=1)
-    assert told["failure"]["kind"] in ("plan", "error")
+    assert "it has seen your files" in told["failure"]["message"]
     assert watched.names() == []
+    (planned,) = (record["plan"] for record in house.records(event="code") if record["what"] == "planned")
+    (touch,) = (call for call in planned["calls"] if call["name"] == "bad.touch")
+    assert touch["flows"] == ["filesystem.list_directory"]
+
+
+def test_a_door_that_was_there_before_the_daemon_has_seen_whatever_there_is(house: House) -> None:
+    watched = Watched(house)
+    door = Http(house)
+    try:
+
+        def call(name: str, **arguments: str) -> dict[str, Any]:
+            found = answer_in(door.modern("tools/call", {"name": name, "arguments": arguments}))
+            return dict(found["result"])
+
+        assert "isError" not in call("bad__touch", path=NOTE), "one that is new has seen nothing"
+        house.run("daemon", "restart")
+        assert code_of(call("bad__touch", path=NOTE)) == "rule_deny"
+        assert [name for name, _ in watched.names()] == ["touch"]
+    finally:
+        door.close()
 
 
 def test_a_session_remembers_and_another_does_not(house: House) -> None:

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from ironcurtain.cli.approvals import describe
-from ironcurtain.cli.folding import behind_bar, labelled, pieces
+from ironcurtain.cli.folding import behind_bar, hanging, labelled, pieces
 from ironcurtain.cli.live import Live
 
 EVIL = "x" * 500 + "\napproved bad touch\r\x1b[2Jdone in 1 s\u202e\u2028" + "\u754c" * 200
@@ -66,3 +66,30 @@ def test_what_is_short_stands_as_it_is() -> None:
     labelled(out, "because      ", "you said so")
     behind_bar(out, "one\ntwo")
     assert rows(out) == ["because      you said so", "\u2502 one", "\u2502 two"]
+
+
+@pytest.mark.parametrize("width", [12, 20, 61])
+@pytest.mark.parametrize("length", [1, 2, 3, 7, 1000])
+def test_words_that_come_in_pieces_begin_no_row(width: int, length: int) -> None:
+    out = on(width)
+    live = Live(out, quiet=False)
+    text = "." * 200 + "done in 1 s: no calls" + "\u754c" * 30 + "\n" + "x" * 90
+    for at in range(0, len(text), length):
+        live.show({"text": text[at : at + length]})
+    live.line("ours")
+    *found, last = rows(out)
+    assert last == "ours"
+    assert [row for row in found if not row.startswith("\u2502")] == []
+    assert max(sum(1 if char.isascii() or char == "\u2502" else 2 for char in row) for row in found) <= width
+    assert "".join(row.removeprefix("\u2502 ") for row in found) == text.replace("\n", "")
+
+
+@pytest.mark.parametrize("width", [10, 24, 80])
+def test_the_further_rows_of_a_line_are_set_in(width: int) -> None:
+    for line in ("x" * 300, "    " + "\u754c" * 90, "short"):
+        first, *more = hanging(line, width)
+        assert line.startswith(first)
+        own = len(line) - len(line.lstrip())
+        assert all(row.startswith(" " * min(own + 4, width // 2)) for row in more)
+        assert all(sum(1 if char.isascii() else 2 for char in row) <= width for row in (first, *more))
+        assert first + "".join(row.lstrip() for row in more) == line

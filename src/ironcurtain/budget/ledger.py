@@ -230,7 +230,7 @@ class Ledger:
                         for what, amount in _amounts(record["unused"]["amounts"]).items():
                             balance.used[what] = balance.used.get(what, 0) - amount
                 case "refused" if "agent" in record:
-                    self.refuse([account_from({"agent": record["agent"]})], now)
+                    self.refuse([*map(account_from, record.get("accounts", [{"agent": record["agent"]}]))], now)
 
     def _count_again(self, budget: Mapping[str, Any], now: float) -> None:
         for each in budget.get("new", []):

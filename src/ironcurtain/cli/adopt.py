@@ -12,6 +12,7 @@ from ironcurtain.adoption.program import program
 from ironcurtain.artifacts.home import Home, default_home
 from ironcurtain.artifacts.servers import read_servers
 from ironcurtain.cli.client import tell_to_look
+from ironcurtain.cli.folding import say
 from ironcurtain.cli.init import furnish
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.servers import look_at, recompile
@@ -73,7 +74,7 @@ def _show(made: Plan) -> None:
         console().print(rows)
     for item, name in made.moved:
         for secret in (item.converted and {**item.converted.env, **item.converted.headers}) or ():
-            print(f"{visible(secret)} of {visible(name)} goes into your credentials, and to nobody but {visible(name)}")
+            say(f"{visible(secret)} of {visible(name)} goes into your credentials, and to nobody but {visible(name)}")
 
 
 def _place(item: Found) -> tuple[str, str, str]:
@@ -102,13 +103,13 @@ def _review_tools(home: Home, made: Plan, *, yes: bool) -> int:
             continue
         project = next(item.place.project for item, moved in made.moved if moved == name)
         if project is not None and yes:
-            print(f"{visible(name)} comes from a project's file; before it starts, run: ironcurtain servers review")
+            say(f"{visible(name)} comes from a project's file; before it starts, run: ironcurtain servers review")
             continue
         try:
             look_at(home, specs[name], credentials, yes=yes, careful=yes)
         except Refusal as refusal:
             failed += 1
-            print(f"{visible(refusal.reason)}\n  moved all the same; see to it and run: ironcurtain servers review")
+            say(f"{visible(refusal.reason)}\n  moved all the same; see to it and run: ironcurtain servers review")
     tell_to_look(home)
     return failed
 
@@ -133,7 +134,7 @@ def _undo(home: Home, *, yes: bool) -> int:
     kept = 0
     for file in undo(home):
         kept += file.how == "kept"
-        print(f"{file.how:<10}{visible(str(file.path))}{f': {file.why}' if file.why else ''}")
+        say(f"{file.how:<10}{visible(str(file.path))}{f': {file.why}' if file.why else ''}")
     tell_to_look(home)
     print("restart your clients; their servers are no longer guarded")
     return NO if kept else DONE

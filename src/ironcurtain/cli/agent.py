@@ -16,6 +16,7 @@ from ironcurtain.artifacts.servers import read_entries, read_servers, write_serv
 from ironcurtain.artifacts.state import Approved, approve_server
 from ironcurtain.cli.client import Client, tell_to_look
 from ironcurtain.cli.daemon import reach
+from ironcurtain.cli.folding import labelled
 from ironcurtain.cli.live import Live
 from ironcurtain.cli.main import DONE, INTERRUPTED, NO
 from ironcurtain.cli.script import Script, read_script
@@ -262,11 +263,12 @@ def show(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(told))
         return DONE
-    live = Live(console(), quiet=False)
+    out = console()
+    live, label = Live(out, quiet=False), f"agent {told['parent']}> " if told["parent"] else "you> "
     live.line(f"agent {told['id']}: {told['status']} · {visible(told['model'])}", "bold")
     for message in told["messages"]:
         if message["role"] == "user":
-            live.line(f"you> {visible(message['text'])}", "bold")
+            labelled(out, label, visible(message["text"]), "bold")
         else:
             live.show({"text": message["text"]} if message["role"] == "model" else {})
             live.show({"message": message})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ironcurtain.artifacts.home import Home, default_home
 from ironcurtain.cli.client import Client
-from ironcurtain.cli.folding import behind_bar, labelled
+from ironcurtain.cli.folding import behind_bar, labelled, say
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import agreed, console, table
 from ironcurtain.errors import Refusal, visible
@@ -106,7 +106,7 @@ def revoke(arguments: argparse.Namespace) -> int:
     """Take a grant back."""
     with Client(Home(default_home())) as client:
         grant = client.ask("revoke", grant=arguments.id)["grant"]
-    print(f"revoked {arguments.id}: {visible(_wants(grant))}")
+    say(f"revoked {arguments.id}: {visible(_wants(grant))}")
     return DONE
 
 
@@ -114,7 +114,7 @@ def _answer(id_: str, *, approved: bool, **more: Any) -> int:  # noqa: ANN401 - 
     with Client(Home(default_home())) as client:
         answer = client.ask("answer", question=id_, approved=approved, channel="command line", **more)
     for question in answer["questions"]:
-        print(f"{'approved' if approved else 'denied'}: {visible(_wants(question))}")
+        say(f"{'approved' if approved else 'denied'}: {visible(_wants(question))}")
     return DONE
 
 

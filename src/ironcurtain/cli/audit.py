@@ -16,6 +16,7 @@ from ironcurtain.audit.checkpoint import Signer, read_checkpoints
 from ironcurtain.audit.store import day_files
 from ironcurtain.audit.verify import BrokenChainError, records
 from ironcurtain.audit.verify import verify as verify_chain
+from ironcurtain.cli.folding import say
 from ironcurtain.cli.loading import surroundings
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import agreed, console, table
@@ -45,7 +46,7 @@ def verify(arguments: argparse.Namespace) -> int:
         print(json.dumps(answer))
         return NO if problems else DONE
     for problem in problems:
-        print(f"BROKEN: {visible(problem)}")
+        say(f"BROKEN: {visible(problem)}")
     if not problems:
         print(f"{report.records} records, unbroken; {len(signed)} checkpoints fit")
     if report.torn:
@@ -62,7 +63,7 @@ def set_aside(arguments: argparse.Namespace) -> int:
     problem = verify_chain(home.audit, signed).problem or (complaints[0] if complaints else None)
     if problem is None:
         raise Refusal("audit_whole", "the log is unbroken", "there is nothing to set aside")
-    print(f"BROKEN: {visible(problem)}")
+    say(f"BROKEN: {visible(problem)}")
     if not agreed("set it aside and begin a new one; what was used of budgets is forgotten", yes=arguments.yes):
         return NO
     lock = HomeLock(home.lock)
@@ -273,7 +274,7 @@ def _show(line: bytes, *, plain: bool) -> None:
         what,
         str(why),
     )
-    print("  ".join(visible(word) for word in words if word))
+    say("  ".join(visible(word) for word in words if word))
 
 
 def _flat(record: dict[str, Any]) -> dict[str, Any]:

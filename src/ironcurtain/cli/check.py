@@ -8,6 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, BinaryIO
 
+from ironcurtain.cli.folding import say
 from ironcurtain.cli.loading import load
 from ironcurtain.cli.main import BAD, DONE
 from ironcurtain.errors import ArtifactError, visible
@@ -28,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         loaded = load(arguments)
     except ArtifactError as error:
-        print(f"ironcurtain: {error}\n  help: {visible(error.help)}", file=sys.stderr)
+        say(f"ironcurtain: {error}\n  help: {visible(error.help)}", error=True)
         refused = Decision(Outcome.DENY, Stage.LOAD, error.code, str(error), help=error.help)
         for _ in lines(stdin()):
             _write(refused)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ironcurtain.artifacts.home import Home, default_home
 from ironcurtain.cli.client import Client
 from ironcurtain.cli.daemon import reach
-from ironcurtain.cli.folding import behind_bar
+from ironcurtain.cli.folding import behind_bar, say
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import console, table
 from ironcurtain.errors import Refusal, visible
@@ -47,7 +47,8 @@ def plan(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({name: told[name] for name in ("calls", "open")}))
         return DONE
-    print("\n".join(visible(line) for line in told["words"]) or "it calls no tool")
+    for line in told["words"] or ["it calls no tool"]:
+        say(visible(line))
     return DONE
 
 
@@ -73,18 +74,25 @@ def _wait(client: Client, *, quiet: bool) -> dict[str, Any]:
 
 def _print(told: dict[str, Any]) -> None:
     if told.get("printed"):
-        print(_lines(str(told["printed"]).rstrip()))
+        _foreign(str(told["printed"]).rstrip())
     if told.get("cut"):
         print("(it printed more than is kept)", file=sys.stderr)
     failure = told.get("failure")
     if failure:
-        print(
-            _lines(f"program {told['run']} {told['status']} ({failure['kind']}): {failure['message']}"), file=sys.stderr
-        )
+        first, *more = f"program {told['run']} {told['status']} ({failure['kind']}): {failure['message']}".splitlines()
+        say("\n".join([visible(first), *(f"  {visible(line)}" for line in more)]), error=True)
     elif told["status"] == "waiting":
         print(f"program {told['run']} waits for a person: ironcurtain approvals show {told.get('question', '')}")
     elif told["status"] == "done":
-        print(_lines(json.dumps(told.get("result"), ensure_ascii=False, indent=1)))
+        _foreign(json.dumps(told.get("result"), ensure_ascii=False, indent=1))
+
+
+def _foreign(text: str) -> None:
+    """What a program or a server says: behind a bar on a terminal, and as it is where another program reads it."""
+    if sys.stdout.isatty():
+        behind_bar(console(), text)
+    else:
+        print("\n".join(visible(line) for line in text.splitlines()))
 
 
 def list_(arguments: argparse.Namespace) -> int:
@@ -154,15 +162,11 @@ def tools(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(told))
     elif "interface" in told:
-        print(_lines(told["interface"].rstrip()))
+        _foreign(told["interface"].rstrip())
     else:
-        print("\n".join(visible(line) for line in told.get("found", told.get("servers", []))))
+        for line in told.get("found", told.get("servers", [])):
+            say(visible(line))
     return DONE
-
-
-def _lines(text: str) -> str:
-    """Foreign text of several lines."""
-    return "\n".join(visible(line) for line in text.splitlines())
 
 
 def _text(path: str) -> str:

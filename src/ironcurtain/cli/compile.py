@@ -18,6 +18,7 @@ from ironcurtain.artifacts.policy import ANNOTATIONS, LISTS, POLICY, build, read
 from ironcurtain.artifacts.servers import read_servers
 from ironcurtain.cli.analysis import difference_fields, difference_lines
 from ironcurtain.cli.client import tell_to_look
+from ironcurtain.cli.folding import say
 from ironcurtain.cli.loading import surroundings
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import agreed, console, heading, verdict
@@ -132,7 +133,7 @@ def _opinion(arguments: argparse.Namespace, stages: Stages, around: Surroundings
         try:
             product, notes = stages.question(product, directory, around, known, wanted)
         except Unanswered as refusal:
-            print(f"no scenarios by a model: {visible(refusal.reason)}; {refusal.help}", file=sys.stderr)
+            say(f"no scenarios by a model: {visible(refusal.reason)}; {refusal.help}", error=True)
             return product
         for note in () if arguments.json else notes:
             console().print(Text(f"{'':>12}  {visible(note)}", style="dim"))
@@ -145,7 +146,7 @@ def _opinion(arguments: argparse.Namespace, stages: Stages, around: Surroundings
         try:
             product, difference = stages.second(product, directory, around, known, wanted)
         except Unanswered as refusal:
-            print(f"no second opinion: {visible(refusal.reason)}; {refusal.help}", file=sys.stderr)
+            say(f"no second opinion: {visible(refusal.reason)}; {refusal.help}", error=True)
             return product
         if not arguments.json:
             console().print(heading(f"\nwhere {arguments.model} reads it otherwise than the built-in compiler:"))

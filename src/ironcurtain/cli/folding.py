@@ -5,6 +5,8 @@ INVARIANT: nothing that an agent, a model or a server wrote begins a row, or mov
 
 from __future__ import annotations
 
+import shutil
+import sys
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 BAR: Final = "│ "
 _NARROWEST: Final = 8  # columns that are worth using
+_INSET: Final = 4  # columns by which the further rows of a line are set in
 
 
 def prose(text: str) -> str:
@@ -62,3 +65,18 @@ def labelled(out: Console, label: str, text: str, style: str = "", label_style: 
     out.print(first, style=style or None)
     for piece in more:
         out.print(" " * len(label) + piece, style=style or None)
+
+
+def say(text: str, *, error: bool = False) -> None:
+    """Lines of ours that quote others. On a terminal the further rows of one are set in, so that none is like one."""
+    stream = sys.stderr if error else sys.stdout
+    for line in text.split("\n"):
+        rows = hanging(line, shutil.get_terminal_size().columns) if stream.isatty() else [line]
+        print("\n".join(rows), file=stream)
+
+
+def hanging(line: str, columns: int) -> list[str]:
+    """A line in rows that have room."""
+    first, *more = pieces(line, columns)
+    inset = " " * min(len(line) - len(line.lstrip()) + _INSET, columns // 2)
+    return [first, *(inset + row for row in pieces("".join(more), columns - len(inset)))] if more else [first]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import ipaddress
+import itertools
 import json
 import os
 import secrets
@@ -47,13 +48,16 @@ def _serve(arguments: argparse.Namespace, principal: list[str]) -> int:
     hosts = _hosts(arguments)
     token_file = home.root / "http" / f"{_file_name(arguments.agent or 'unnamed')}.token"
     token = _token(token_file)
-    hello = relay.hello(principal, holder=f"http-{secrets.token_hex(8)}")
+    holder = f"http-{secrets.token_hex(8)}"
+    hellos = itertools.chain(
+        [relay.hello(principal, holder, fresh=True)], itertools.repeat(relay.hello(principal, holder))
+    )
     relay.connect(str(home.root)).close()  # a daemon, before anybody needs it
 
     async def connect() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         daemon = await asyncio.to_thread(relay.connect, str(home.root))
         reader, writer = await asyncio.open_unix_connection(sock=daemon, limit=ANSWER.size + (1 << 20))
-        writer.write(hello)
+        writer.write(next(hellos))
         return reader, writer
 
     gateway = HttpGateway(Door(token, hosts), connect)

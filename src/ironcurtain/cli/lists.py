@@ -17,6 +17,7 @@ from ironcurtain.artifacts.home import Home, default_home
 from ironcurtain.artifacts.item import Item
 from ironcurtain.artifacts.policy import LISTS, POLICY, read_bundle
 from ironcurtain.cli.compile import recompile
+from ironcurtain.cli.folding import say
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import console, table
 from ironcurtain.compiler.lists import amended, fetch, refreshed, sources_of
@@ -73,11 +74,11 @@ def refresh(arguments: argparse.Namespace) -> int:
             found = fetch(source, Path.home(), _ask_source)
         except Refusal as refusal:
             failed += 1
-            print(f"@{visible(source.name)}: {visible(refusal.reason)}; {visible(refusal.help)}")
+            say(f"@{visible(source.name)}: {visible(refusal.reason)}; {visible(refusal.help)}")
             continue
         fetched.append(found)
         odd = f", {len(found.left_out)} left out: {', '.join(found.left_out[:3])}" if found.left_out else ""
-        print(visible(f"@{source.name}: {len(found.values)} values from {source.says}{odd}"))
+        say(visible(f"@{source.name}: {len(found.values)} values from {source.says}{odd}"))
     if not fetched:
         print("nothing was refreshed")
         return NO if failed else DONE

@@ -97,14 +97,16 @@ class Live:
                 self._end_words(always=True)
             rest = prose(line)
             while rest:
+                left = room(self._out, len(BAR)) - self._column
+                if self._column and left < cells(rest[0]):  # INVARIANT: no row is begun by the terminal itself
+                    self._end_words()
+                    continue
                 if not self._column:
                     self._out.print(BAR, style="cyan", end="")
-                piece = next(pieces(rest, max(1, room(self._out, len(BAR)) - self._column)))
+                piece = next(pieces(rest, left))
                 self._out.print(piece, end="")
                 self._column += cells(piece)
                 rest = rest[len(piece) :]
-                if rest:
-                    self._end_words()
 
     def _end_words(self, *, always: bool = False) -> None:
         if self._column:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from ironcurtain.artifacts.config import read_config
 from ironcurtain.artifacts.home import Home, constitution_hash, default_home
 from ironcurtain.artifacts.policy import Loaded, Surroundings, load_policy
+from ironcurtain.cli.folding import say
 from ironcurtain.engine.access import Access
 from ironcurtain.errors import Refusal, visible
 
@@ -43,9 +43,9 @@ def load(arguments: argparse.Namespace) -> Loaded:
         return load_policy(directory, around)
     active = load_active(around)
     if active.refused:
-        print(f"ironcurtain: {active.refused}", file=sys.stderr)
-        print(f"  help: {visible(active.refused.help)}", file=sys.stderr)
-        print(f"  version {active.loaded.policy.version}, the last good one, stays in force", file=sys.stderr)
+        say(f"ironcurtain: {active.refused}", error=True)
+        say(f"  help: {visible(active.refused.help)}", error=True)
+        say(f"  version {active.loaded.policy.version}, the last good one, stays in force", error=True)
     return active.loaded
 
 

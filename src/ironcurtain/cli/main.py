@@ -51,15 +51,16 @@ def _run(argv: Sequence[str] | None) -> int:
             arguments.command = words[end + 1 :]
     except SystemExit as end:  # --help, --version, or a usage error that has been said
         return int(end.code or DONE)
-    from ironcurtain.errors import ArtifactError, Refusal, visible  # noqa: PLC0415 - not needed for --help
+    from ironcurtain.cli.folding import say  # noqa: PLC0415 - not needed for --help
+    from ironcurtain.errors import ArtifactError, Refusal, visible  # noqa: PLC0415 - likewise
 
     module, _, function = arguments.run.partition(":")
     try:
         return int(getattr(importlib.import_module(f"ironcurtain.cli.{module}"), function)(arguments))
     except (ArtifactError, Refusal) as error:
-        print(f"ironcurtain: {error}", file=sys.stderr)
+        say(f"ironcurtain: {error}", error=True)
         if error.help:
-            print(f"  help: {visible(error.help)}", file=sys.stderr)
+            say(f"  help: {visible(error.help)}", error=True)
         return BAD
 
 

@@ -17,6 +17,7 @@ from ironcurtain.artifacts.servers import read_entries, read_servers, write_serv
 from ironcurtain.artifacts.state import Approved, approve_server, approved_servers, is_approved
 from ironcurtain.audit.redact import concealer
 from ironcurtain.cli.client import tell_to_look
+from ironcurtain.cli.folding import say
 from ironcurtain.cli.loading import surroundings
 from ironcurtain.cli.main import DONE
 from ironcurtain.cli.show import agreed, console, table
@@ -78,7 +79,7 @@ def add(arguments: argparse.Namespace) -> int:
     spec = read_servers(home)[0][arguments.name]
     approve_server(home.root, arguments.name, Approved(spec.pin), time.time())
     tell_to_look(home)
-    print(f"added {arguments.name}: {visible(spec.shown())}")
+    say(f"added {arguments.name}: {visible(spec.shown())}")
     _point_out(spec)
     if not arguments.yes and not sys.stdin.isatty():
         print(f"its tools are not known yet; run: ironcurtain servers review {arguments.name}")
@@ -109,7 +110,7 @@ def test(arguments: argparse.Namespace) -> int:
     server = _listed(spec, credentials, home)
     print(f"{arguments.name}: {len(server.tools)} tools")
     for name in sorted(server.tools):
-        print(f"  {visible(name)}")
+        say(f"  {visible(name)}")
     return DONE
 
 
@@ -163,7 +164,7 @@ def look_at(
     if wanted and agreed(f"approve these {len(wanted)} tools of {spec.name} as they are", yes=yes):
         described = [str(d["name"]) for d in wanted if _is_described(known.get(str(d["name"])))]
         if described and not keep:
-            print(f"the policy says what the arguments of these mean: {visible(', '.join(described))}")
+            say(f"the policy says what the arguments of these mean: {visible(', '.join(described))}")
             keep = not yes and agreed("do they still mean that", yes=False)
         understood = _understood(spec.name, server, wanted)
         fields = {tool.name: tool.fields() for tool in understood}
@@ -203,9 +204,9 @@ def _how_it_starts(home: Home, spec: ServerSpec, *, yes: bool) -> tuple[int, boo
     """Ask about a server that is new, or started otherwise: how many questions, and whether to go on."""
     if is_approved(approved_servers(home.root), spec.name, spec.pin):
         return 0, True
-    print(f"{visible(spec.name)} is started as: {visible(spec.shown())}")
+    say(f"{visible(spec.name)} is started as: {visible(spec.shown())}")
     for secret in spec.secret_names:
-        print(f"  with {visible(secret)} from your credentials")
+        say(f"  with {visible(secret)} from your credentials")
     _point_out(spec)
     if not agreed("start it", yes=yes):
         return 1, False
@@ -215,7 +216,7 @@ def _how_it_starts(home: Home, spec: ServerSpec, *, yes: bool) -> tuple[int, boo
 
 def _point_out(spec: ServerSpec) -> None:
     if package := unpinned(spec.command):
-        print(f"  LOOK: {visible(package)} has no exact version: what is started can change without you")
+        say(f"  LOOK: {visible(package)} has no exact version: what is started can change without you")
 
 
 def _which_version(home: Home, spec: ServerSpec, version: str | None, *, yes: bool) -> tuple[int, bool]:
@@ -224,7 +225,7 @@ def _which_version(home: Home, spec: ServerSpec, version: str | None, *, yes: bo
     if version == before:
         return 0, True
     if before is not None:
-        print(f"{visible(spec.name)} was version {visible(before)}, and is {visible(version or 'unknown')} now")
+        say(f"{visible(spec.name)} was version {visible(before)}, and is {visible(version or 'unknown')} now")
         if not agreed("use it", yes=yes):
             return 1, False
     approve_server(home.root, spec.name, Approved(spec.pin, version), time.time())
@@ -233,15 +234,15 @@ def _which_version(home: Home, spec: ServerSpec, version: str | None, *, yes: bo
 
 def _describe(definition: dict[str, Json], before: dict[str, Json] | None) -> None:
     """All of a definition that is new; of one that changed, what changed."""
-    print(f"{'CHANGED' if before else 'new'}: {visible(str(definition['name']))}")
+    say(f"{'CHANGED' if before else 'new'}: {visible(str(definition['name']))}")
     now = json.dumps(definition, indent=1, ensure_ascii=False).split("\n")
     if before is not None:
         old = json.dumps(before["definition"], indent=1, ensure_ascii=False).split("\n")
         now = list(difflib.unified_diff(old, now, lineterm="", n=1))[2:]
     for line in now:
-        print(f"    {visible(line)}")
+        say(f"    {visible(line)}")
     for finding in scan(definition):
-        print(f"    LOOK: {finding.kind}, at {visible(finding.place)}: {visible(finding.excerpt)}")
+        say(f"    LOOK: {finding.kind}, at {visible(finding.place)}: {visible(finding.excerpt)}")
 
 
 def _is_described(before: dict[str, Json] | None) -> bool:

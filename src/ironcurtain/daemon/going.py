@@ -260,7 +260,18 @@ class Going:
             return True
         await self._end_host()
         await PlanAsking(self._runs, self.run, self._session, self.record, self._tell).ask(asked)
+        self.run.status = Status.WAITING  # it holds nothing, and is nobody's, until whoever looks on lets it go on
+        if not await self._may_go_on():
+            raise EndedError("cancelled", "it was stopped")
+        self.run.status = Status.RUNNING
         return False
+
+    async def _may_go_on(self) -> bool:
+        while (overseen := self._oversight) is not None:
+            allowed = await overseen.go_on()
+            if self._oversight is overseen:
+                return allowed
+        return True
 
     async def _open(self) -> Json:
         """Give the program to a new host: as it stands, or from the beginning if another interpreter wrote it."""

@@ -222,6 +222,8 @@ class CallPorts:
             runtime.ledger.refuse(account, now)
         fields = self._this.about(prepared.call if prepared else call)
         fields["evaluation"] = self._this.evaluation(effect.decision, prepared)
+        if len(account) > 1:  # whoever it works for has been refused, too
+            fields["accounts"] = [each.fields() for each in account]
         if self._asking.recorded:
             fields["escalation"] = self._asking.recorded
         return await self._this.record("refused", fields)

@@ -117,9 +117,19 @@ class Peer(asyncio.Protocol):
         if len(sessions) >= MOST_SESSIONS or len(mine) >= MOST_OF_ONE:
             raise Refusal("sessions_exhausted", "too many sessions")
         session = Session(self._daemon.next_session(), principal, self._daemon.runtime, self.send)
-        holder = hello.get("holder")
-        session.holder = holder[:_LONGEST_HOLDER] if isinstance(holder, str) else session.name
+        if isinstance(holder := hello.get("holder"), str):
+            session.holder = holder[:_LONGEST_HOLDER]
+            self._remember(session.holder, fresh=hello.get("fresh") is True)
+        else:
+            session.holder = session.name
         return session
+
+    def _remember(self, holder: str, *, fresh: bool) -> None:
+        """INVARIANT: a door that was there before us has seen whatever there is; nobody knows what."""
+        runtime = self._daemon.runtime
+        older = not fresh and not runtime.sources.knows(holder)
+        tools = runtime.loaded.policy.tools if older else ()
+        runtime.sources.add(holder, [f"{server}/{tool}" for server, tool in tools])
 
     def eof_received(self) -> bool:
         """Called by the loop: the peer will send nothing more, and may still be waiting for answers."""

@@ -25,6 +25,10 @@ class Sources:
         """The tools whose results it, or whoever it shares with, has seen by now, each as `server/tool`."""
         return frozenset(tool for each in self._line(holder) for tool in self._seen.get(each, ()))
 
+    def knows(self, holder: str) -> bool:
+        """Whether it has been heard of."""
+        return holder in self._seen
+
     def add(self, holder: str, tools: Iterable[str]) -> None:
         """It sees results of these, and so does whoever it shares with."""
         seen = [*tools]

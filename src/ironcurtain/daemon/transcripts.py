@@ -121,7 +121,7 @@ class Transcript:
         return {
             "id": self.id, "task": self.about.task, "agent": self.about.agent, "model": self.about.model or "a script",
             "status": self.status, "reason": self.reason, "created": self.created, "tokens": self.tokens,
-            "cost": round(self.cost, 6),
+            "cost": round(self.cost, 6), "parent": self.about.parent,
         }  # fmt: skip
 
 

@@ -30,16 +30,17 @@ def main(arguments: "list[str]") -> int:
     return _carry(daemon)
 
 
-def hello(arguments: "list[str]", holder: str = "") -> bytes:
+def hello(arguments: "list[str]", holder: str = "", *, fresh: bool = False) -> bytes:
     """Who connects. The principal comes from the owner's configuration entry, never from the client.
 
-    `holder` stands for whoever has seen what came before, where that is more than this connection.
+    `holder` stands for whoever has seen what came before, where that is more than this connection; one that is `fresh`
+    has seen nothing.
     """
     names = {}
     for option, value in zip(arguments[::2], arguments[1::2], strict=True):
         names[option.removeprefix("--")] = value
     fields = ",".join(f'"{_escaped(name)}":"{_escaped(value)}"' for name, value in names.items())
-    held = f'"holder":"{_escaped(holder)}",' if holder else ""
+    held = f'"holder":"{_escaped(holder)}",' + ('"fresh":true,' if fresh else "") if holder else ""
     return f'{{"hello":"session",{held}"version":"{VERSION}","principal":{{{fields}}}}}\n'.encode()
 
 

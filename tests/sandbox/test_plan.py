@@ -211,6 +211,10 @@ def test_a_value_is_told_only_where_it_can_be_no_other(program: str) -> None:
 def test_what_happens_in_a_loop_happens_often_whatever_stands_around_it() -> None:
     program = "import fs\nfor i in range(5):\n    for j in [1]:\n        pass\n    else:\n        fs.write(path='x')"
     assert [call["often"] for call in plan_of(program, {"fs"})["calls"]] == ["many"]
+    program = (
+        "import fs\nfor p in ['a']:\n    while data:\n        pass\n    else:\n        break\n    fs.write(path=p)"
+    )
+    assert [call["often"] for call in plan_of(program, {"fs"})["calls"]] == ["many"]
     program = "import fs\nmatch data:\n    case 1:\n        fs.write(path='x')"
     assert [call["often"] for call in plan_of(program, {"fs"})["calls"]] == ["maybe"]
 

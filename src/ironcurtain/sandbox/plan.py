@@ -248,8 +248,8 @@ def _leaves(node: ast.AST, *, loops: bool = True) -> bool:
         return False
     if isinstance(node, (ast.Return, ast.Break, ast.Continue)):
         return loops or isinstance(node, ast.Return)
-    outside = loops and not isinstance(node, (ast.For, ast.AsyncFor, ast.While))
-    return any(_leaves(child, loops=outside) for child in ast.iter_child_nodes(node))
+    inside = {*map(id, node.body)} if isinstance(node, (ast.For, ast.AsyncFor, ast.While)) else set()
+    return any(_leaves(child, loops=loops and id(child) not in inside) for child in ast.iter_child_nodes(node))
 
 
 def _changing(tree: ast.Module, names: Names) -> set[str]:

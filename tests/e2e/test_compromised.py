@@ -488,6 +488,12 @@ def test_programs_that_were_approved_while_nobody_looked_on_hold_nothing(house: 
     assert {each["status"] for each in house.json("code", "list")} == {"waiting"}
     assert desk.names() == []
     desk.work("--script", desk.script({"code": "1 + 1"}, {"says": "Done."}))
+    house.kill()
+    house.run("daemon", "start")
+    eventually(lambda: len(house.json("approvals")) == 10)
+    for group in {question["group"] for question in house.json("approvals")}:  # a yes ends with the daemon
+        house.run("approvals", "approve", group)
+    assert desk.names() == []
     desk.work("--resume", house.json("agents", "list")[-1]["id"])
     assert desk.names() == [("touch", {"text": "a"}), ("touch", {"text": "b"})]
 

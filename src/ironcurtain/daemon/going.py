@@ -260,10 +260,9 @@ class Going:
             return True
         await self._end_host()
         await PlanAsking(self._runs, self.run, self._session, self.record, self._tell).ask(asked)
-        self.run.status = Status.WAITING  # it holds nothing, and is nobody's, until whoever looks on lets it go on
-        if not await self._may_go_on():
+        if not await self._may_go_on():  # it holds nothing until whoever looks on lets it
             raise EndedError("cancelled", "it was stopped")
-        self.run.status = Status.RUNNING
+        self._go_on()
         return False
 
     async def _may_go_on(self) -> bool:

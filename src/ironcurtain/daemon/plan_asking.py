@@ -55,7 +55,7 @@ class PlanAsking:
         self._tell = tell
 
     async def ask(self, calls: Sequence[Planned]) -> None:
-        """Ask, wait, and grant what was said yes to. Raises `EndedError` for a no."""
+        """Ask, wait, and grant what was said yes to; on disk it still waits. Raises `EndedError` for a no."""
         uses = Counter(call.effect.digest for call in calls if call.effect)
         questions = {call.effect.digest: self._question(call, uses) for call in calls if call.effect}
         queue = self._runtime.queue
@@ -69,8 +69,7 @@ class PlanAsking:
         finally:
             for question in questions.values():
                 queue.drop(question)
-        self._run.status, self._run.question = Status.RUNNING, ""
-        self._runs.save(self._run)
+        self._run.question = ""
 
     def _question(self, call: Planned, uses: Counter[str]) -> Question:
         effect = call.effect

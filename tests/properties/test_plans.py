@@ -159,8 +159,10 @@ def calls_of(program: str, chance: random.Random) -> tuple[list[tuple[str, Any]]
     text = program.replace("import fs, mail, web\n", "", 1)
     lines = 0
 
-    def trace(*_: object) -> Any:
+    def trace(frame: types.FrameType, *_: object) -> Any:
         nonlocal lines
+        if frame.f_code.co_filename != "program":
+            return None
         lines += 1
         if lines > MOST_LINES:
             raise StoppedError

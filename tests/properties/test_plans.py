@@ -18,7 +18,8 @@ NAMES = ("p", "q", "s")
 LISTS = ("l", "k")
 MODULES = {"fs", "mail", "web"}
 MOST_CALLS = 60
-MOST_LINES = 3_000
+MOST_LINES = 1_000
+MOST_HELD = 1_000  # characters, or elements
 
 
 class StoppedError(Exception):
@@ -164,7 +165,8 @@ def calls_of(program: str, chance: random.Random) -> tuple[list[tuple[str, Any]]
         if frame.f_code.co_filename != "program":
             return None
         lines += 1
-        if lines > MOST_LINES:
+        held = [frame.f_globals.get(name, "") for name in (*NAMES, *LISTS)]
+        if lines > MOST_LINES or any(len(each) > MOST_HELD for each in held if isinstance(each, (str, list))):
             raise StoppedError
         return trace
 

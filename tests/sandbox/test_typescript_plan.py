@@ -68,7 +68,6 @@ READ = ("fs.read", {"path": "a"}, "once")
         ('data`${fs.read({path: "a"})}`', [READ]),
         ('new Map([[fs.read({path: "a"}), 1]])', [READ]),
         ('typeof fs.read({path: "a"}), void 0', [READ]),
-        ('enum E { A = fs.read({path: "a"}) }', [READ]),
         ('(/* c */ fs.read({path: "a"}))', [READ]),
         ('await /* c */ fs.read(/* c */ {/* c */ path: /* c */ "a"} as any)', [READ]),
         ('if (/* c */ fs.read({path: "a"})) 1', [READ]),
@@ -150,8 +149,10 @@ def test_what_is_used_otherwise_than_by_calling_it_is_open(program: str, named: 
     ],
 )  # fmt: skip
 def test_what_flows_from_one_tool_into_another_is_told(program: str, into: list[str]) -> None:
-    (found,) = (call["flows"] for call in plan_of_typescript(program, MODULES)["calls"] if call["name"] == "web.post")
-    assert found == into
+    plan = plan_of_typescript(program, MODULES)
+    found = [call["flows"] for call in plan["calls"] if call["name"] == "web.post"]
+    assert "web" in plan["open"] or (found and all(set(into) <= set(each) for each in found))
+    assert into or found == [[]]
 
 
 def test_a_refusal_that_the_program_minds_is_marked() -> None:
@@ -234,6 +235,7 @@ def test_a_call_is_found_wherever_it_stands(program: str) -> None:
         ('return "import(x)"', False),
         ("// import(x)\nreturn data.import(1)", False),
         ("const important = 1", False),
+        ('})(); export * from "data:text/javascript,1"; (async () => {', True),
     ],
 )  # fmt: skip
 def test_who_loads_another_text_is_known(program: str, loads: bool) -> None:
@@ -252,6 +254,53 @@ def test_who_loads_another_text_is_known(program: str, loads: bool) -> None:
     ],
 )
 def test_what_is_put_into_something_is_in_it_by_whatever_name(program: str) -> None:
+    found = plan_of_typescript(program, MODULES)
+    posts = [call["flows"] for call in found["calls"] if call["name"] == "web.post"]
+    assert "web" in found["open"] or (posts and all("mail.read" in flows for flows in posts)), found
+
+
+C = "\n"  # within a comment it ends a line for some
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        f'let type: any, X: any; type /*{C}*/ X = fs; X.write({{path: "hidden"}})',
+        f'let type: any, p: any = "shown"; type /*{C}*/ p = "real"; fs.write({{path: p}})',
+        f"let p: any = 1, q: any = 5; p /*{C}*/ ++\nq; fs.write({{path: q}})",
+        "const p = 1; enum E { p = 2, q = fs.write({path: p}) }",
+        'enum E { help = ((f: any) => f({path: "hidden"})) as any, q = (help as any)(fs.write) }',
+        'const {prototype: P}: any = Array; P[Symbol.iterator] = 1; for (const x of ["shown"]) fs.write({path: x})',
+        'const {"prototype": P}: any = Array; P[Symbol.iterator] = 1; for (const x of ["shown"]) fs.write({path: x})',
+        'function G() { fs.write({path: "x"}) } const a: any = new (G as any)(); new a["constructor"]()',
+        'const p = "shown"; { class \\u0070 { static z = 1 } fs.write({path: p}) }',
+        "fs(); (fs as any)(data)",
+    ],
+)  # fmt: skip
+def test_what_others_may_read_in_another_way_is_open(program: str) -> None:
+    assert "fs" in plan_of_typescript(program, MODULES)["open"]
+
+
+def test_who_is_made_by_a_function_may_call_it_again() -> None:
+    program = 'function G() { fs.write({path: "x"}) } const a: any = new (G as any)(); for (const k of data) new a[k]()'
+    assert [call[2] for call in calls(program)] == ["many"]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "class A { get() { return mail.read() } run() { web.post({body: this.get()}) } } new A().run()",
+        "const b: any[] = []; class A { static l = b } A.l.push(mail.read()); web.post({body: b})",
+        "const b: any[] = []; function* g() { yield b } for (const x of g()) x.push(mail.read()); web.post({body: b})",
+        "const b: any[] = []; try { throw b } catch (e: any) { e.push(mail.read()) } web.post({body: b})",
+        "const l: any[] = []; l.push((x: any) => web.post({body: x})); l[0](mail.read())",
+        "const o: any = {}; [o.x = mail.read()] = [] as any[]; web.post({body: o})",
+        "([] as any).map.x = mail.read(); web.post({body: ([] as any).map.x})",
+        "(Number.parseFloat as any).x = mail.read(); web.post({body: (parseFloat as any).x})",
+        "(Error as any).prepareStackTrace = () => mail.read(); try { data() } catch (e: any) { web.post({body: e.stack}) }",
+    ],
+)
+def test_what_goes_another_way_than_by_names_may_be_in_everything(program: str) -> None:
     found = plan_of_typescript(program, MODULES)
     posts = [call["flows"] for call in found["calls"] if call["name"] == "web.post"]
     assert "web" in found["open"] or (posts and all("mail.read" in flows for flows in posts)), found

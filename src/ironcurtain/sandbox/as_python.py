@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 import tree_sitter_typescript
 from tree_sitter import Language, Parser
 
+from ironcurtain.sandbox.names import PUT
 from ironcurtain.sandbox.nodes import (
     IMPORT,
     UnreadableError,
@@ -25,6 +26,7 @@ from ironcurtain.sandbox.nodes import (
     names_in,
     owners_in,
     parts_of,
+    require_plain,
     text_of,
     unescaped,
     unwrapped,
@@ -53,8 +55,8 @@ _TYPES: Final = frozenset(
 _PARTED: Final = frozenset(
     {"sequence_expression", "regex", "regex_pattern", "regex_flags", "undefined", "computed_property_name",
      "property_identifier", "private_property_identifier", "template_substitution", "type_assertion",
-     "instantiation_expression", "decorator", "class_heritage", "extends_clause", "enum_body", "enum_assignment",
-     "public_field_definition", "class_static_block", "internal_module", "export_statement", "ambient_declaration"}
+     "instantiation_expression", "decorator", "class_heritage", "extends_clause",
+     "public_field_definition", "class_static_block", "internal_module", "ambient_declaration"}
 )  # fmt: skip
 """What happens in these is what happens in their parts."""
 _CHANGES: Final = frozenset({"assignment_expression", "augmented_assignment_expression", "update_expression"})
@@ -75,6 +77,7 @@ def syntax_of(program: str, modules: Iterable[str]) -> ast.Module:
     """The tree of a program that finds these modules. Raises `UnreadableError` where anything may be meant."""
     names = frozenset(modules)
     root = _parsed(program)
+    require_plain(root, program.encode())
     reading = _Reading(names)
     body = reading.block(parts_of(root))
     if any(node.type in _COME_BY and node.id not in reading.come_by for node in within(root)):
@@ -148,9 +151,6 @@ class _Reading:
                 return [self._function(node, *self._declare(text_of(node.child_by_field_name("name"))))]
             case "class_declaration" | "abstract_class_declaration":
                 return [self._class(node)]
-            case "enum_declaration":
-                names = self._declare(text_of(node.child_by_field_name("name")))
-                return [ast.Assign([_target(names, single=True)], _unknown(self._all(node)))]
             case "if_statement":
                 test = self._field(node, "condition")
                 return [ast.If(test, self._body(node, "consequence"), self._body(node, "alternative", empty=True))]
@@ -187,8 +187,6 @@ class _Reading:
 
     def _expressed(self, node: Node) -> ast.stmt:
         inner = parts_of(node)[0] if len(parts_of(node)) == 1 else None
-        if inner is not None and inner.type == "yield_expression":
-            return ast.Expr(self._all(inner))
         left = inner.child_by_field_name("left") if inner is not None else None
         if inner is None or left is None or (inner.type, left.type) != ("assignment_expression", "identifier"):
             return ast.Expr(self._all(node))
@@ -228,8 +226,9 @@ class _Reading:
             self._change(names)
         if left is not None and left.type == "identifier":
             return ast.For(_target(names, single=True), over, self._body(node, "body"), [])
-        value = self._fresh()
-        first = [*map(ast.Expr, self._put(left, value)), *self._computed(left, names)]
+        value, computed = self._fresh(), self._fresh()
+        within_it = ast.Assign([_target([computed], single=True)], _unknown(*self._within(left)))
+        first = [within_it, *map(ast.Expr, self._put(left, value, computed)), *self._computed(left, names)]
         return ast.For(_target([*names, value], single=False), over, [*first, *self._body(node, "body")], [])
 
     def _switch(self, node: Node) -> list[ast.stmt]:
@@ -432,12 +431,13 @@ class _Reading:
         computed = self._fresh()
         first = [_stored(value, given), _stored(computed, _unknown(*self._within(left)))]
         stored = [_stored(name, _unknown(_name(value), _name(computed))) for name in names]
-        return _unknown(*first, *stored, *self._put(left, value))
+        return _unknown(*first, *stored, *self._put(left, value, computed))
 
-    def _put(self, left: Node | None, value: str) -> list[ast.expr]:
+    def _put(self, left: Node | None, *values: str) -> list[ast.expr]:
         """What is put into something is in it."""
         return [
-            ast.Call(ast.Attribute(self._value(owner), "put", _LOAD), [_name(value)], []) for owner in owners_in(left)
+            ast.Call(ast.Attribute(self._value(owner), PUT, _LOAD), [*map(_name, values)], [])
+            for owner in owners_in(left)
         ]
 
     def _computed(self, pattern: Node | None, names: list[str]) -> list[ast.stmt]:
@@ -470,6 +470,8 @@ class _Reading:
             made = ast.Call(function, [], _keywords(args[0]))
         elif self._is_tool(function):
             made = ast.Call(function, [], [ast.keyword(None, each) for each in args])
+        if node.type == "new_expression" and isinstance(function, ast.Name):  # what it makes leads back to it
+            return _unknown(_at(node, made), _name(function.id))
         return ast.BoolOp(ast.Or(), [_at(node, made), _unknown()]) if is_optional(node) else made
 
     def _is_tool(self, function: ast.expr) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.sandbox.names import captured, named
+from ironcurtain.sandbox.names import PUT, bound, captured, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from ironcurtain.sandbox.names import Names
 
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_BEYOND: Final = (ast.ClassDef, ast.Lambda, ast.Raise, ast.Yield, ast.YieldFrom)
+_DATA: Final = "data"
+"""What a program is given."""
 _MOST_HANDS: Final = 30  # that a value is followed through, where each stands before the one that it gets it from
 
 
@@ -28,8 +31,8 @@ class Flows:
         self._every = {
             tool for node in ast.walk(tree) if isinstance(node, ast.Call) and (tool := names.meant(node.func))
         }
-        self._lost = False
-        """It goes through too many hands to be followed: everything may be in everything."""
+        self._lost = not _can_be_followed(tree, names)
+        """It is not followed any further: everything may be in everything."""
         for _ in range(_MOST_HANDS):
             before = sum(map(len, self._in.values()))
             for node in ast.walk(tree):
@@ -77,16 +80,17 @@ class Flows:
 
     def _called(self, function: ast.expr, values: list[ast.expr]) -> None:
         """What a function is given is in its parameters, and in those of functions that it is given."""
+        if self._names.meant(function) is not None:
+            return  # what a tool is given is gone
         given = {tool for each in values for tool in self.of(each)}
         if isinstance(function, ast.Attribute):
             self._add(_named_in(function.value), given)  # `found.append(...)`
             given |= self.of(function.value)
         elif isinstance(function, ast.Name) and function.id in self._in:
             self._in[function.id] |= given
-        if self._names.meant(function) is None:  # who knows what it puts into what
-            inside = given | self.of(function)
-            for each in values:
-                self._add(self._held(each), inside)
+        inside = given | self.of(function)
+        for each in values:  # who knows what it puts into what
+            self._add(self._held(each), inside)
         for each in (function, *values):
             if isinstance(each, ast.Name):
                 self._add(self._parameters.get(each.id, ()), given)
@@ -130,6 +134,43 @@ class Flows:
             elif isinstance(node, ast.Call) and (tool := self._names.meant(node.func)) is not None:
                 found.add(tool)
         return found
+
+
+def _can_be_followed(tree: ast.Module, names: Names) -> bool:
+    """Whether names tell what holds what. INVARIANT: a program of which that is not known is not followed.
+
+    A list of what is known: variables, containers in them, functions that are only called by their names, loops, errors
+    of tools. Not in it: classes, functions that are handed around, what is thrown or yielded, and what is put into
+    something, or taken out of something, that no variable of the program holds.
+    """
+    nodes = [*ast.walk(tree)]
+    imports = (ast.Import, ast.ImportFrom)
+    own = {_DATA, *(name for node in nodes if not isinstance(node, imports) for name in bound(node))}
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    inner = {id(node.value) for node in nodes if isinstance(node, (ast.Attribute, ast.Subscript))}
+    functions = {node.name for node in nodes if isinstance(node, _FUNCTIONS)}
+    for node in nodes:
+        match node:
+            case ast.FunctionDef(decorator_list=[_, *_]) | ast.AsyncFunctionDef(decorator_list=[_, *_]):
+                return False
+            case ast.Name(id=name) if name in functions and isinstance(node.ctx, ast.Load) and id(node) not in called:
+                return False
+            case ast.Call(func=function) if not isinstance(function, (ast.Name, ast.Attribute)):
+                return False
+            case ast.Attribute() | ast.Subscript() if id(node) not in inner and _root(node) not in own:
+                method = isinstance(node, ast.Attribute) and id(node) in called and node.attr != PUT
+                if not method and names.meant(node) is None:
+                    return False
+            case each if isinstance(each, _BEYOND):
+                return False
+    return True
+
+
+def _root(node: ast.expr) -> str:
+    """The variable that something is a part of, if there is one."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _named_in(part: ast.AST) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+PUT: Final = "is given"
+"""What another language does with `a.b = c`, as a method; no program has one of that name."""
 _REACHING: Final = frozenset({"__import__", "eval", "exec", "globals", "locals", "vars"})
 """Names that reach whatever there is; the interpreter has none of them."""
 

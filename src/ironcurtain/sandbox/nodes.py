@@ -10,12 +10,19 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-IMPORT: Final = re.compile(r"(?<![A-Za-z0-9_$])import(?![A-Za-z0-9_$])")
-"""The word for loading another text; escapes are not understood in it."""
-_IMPORTING: Final = frozenset({"import", "import_statement", "import_alias", "import_require_clause", "meta_property"})
+IMPORT: Final = re.compile(r"(?<![A-Za-z0-9_$])(?:import|export)(?![A-Za-z0-9_$])")
+"""The words for loading another text; escapes are not understood in them."""
+_IMPORTING: Final = frozenset(
+    {"import", "import_statement", "import_alias", "import_require_clause", "meta_property", "export_statement"}
+)
+_NAMES: Final = frozenset(
+    {"identifier", "property_identifier", "private_property_identifier", "type_identifier",
+     "shorthand_property_identifier", "shorthand_property_identifier_pattern"}
+)  # fmt: skip
 _REACHING: Final = frozenset(
     {"globalThis", "arguments", "RegExp", "Reflect", "Proxy", "prototype", "__proto__", "constructor", "defineProperty",
-     "defineProperties", "setPrototypeOf", "getPrototypeOf", "__defineGetter__", "__defineSetter__"}
+     "defineProperties", "setPrototypeOf", "getPrototypeOf", "__defineGetter__", "__defineSetter__",
+     "prepareStackTrace", "captureStackTrace"}
 )  # fmt: skip
 """Names by which a program reaches everything, or changes what other names mean."""
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "\n": "", "\r\n": ""}
@@ -51,6 +58,31 @@ def identifier(node: Node | None) -> str:
     if "\\" in name or name in _REACHING:
         raise UnreadableError("it names what it means in no way that can be read")
     return name
+
+
+def require_plain(root: Node, program: bytes) -> None:
+    """Refuse a text in which a name reaches further than it seems, or whose lines may end elsewhere for others."""
+    lines = program.split(b"\n")
+    for node in within(root):
+        if node.type in _NAMES and not _is_constructor(node):
+            identifier(node)
+        elif node.type in ("string", "template_string") and literal(node) in _REACHING:
+            raise UnreadableError("it names what it means in no way that can be read")
+        elif node.type == "comment" and node.start_point.row != node.end_point.row:
+            before = lines[node.start_point.row][: node.start_point.column]
+            if before.strip() or lines[node.end_point.row][node.end_point.column :].strip():
+                raise UnreadableError("a comment ends a line in the middle of something")
+
+
+def _is_constructor(node: Node) -> bool:
+    above = node.parent
+    return above is not None and above.type == "method_definition" and above.child_by_field_name("name") == node
+
+
+def literal(node: Node) -> str | None:
+    """What a text says, if that is all in it."""
+    parts = [text_of(p) if p.type == "string_fragment" else unescaped(text_of(p)) for p in node.named_children]
+    return None if None in parts else "".join(part for part in parts if part is not None)
 
 
 def unescaped(sequence: str) -> str | None:

@@ -19,6 +19,7 @@ MOST_SITES: Final = 200
 _MOST_UNROLLED: Final = 50  # times that one loop is written out
 _MOST_WRITTEN_OUT: Final = 1_000  # times, all loops together
 _LONGEST: Final = 2_000  # characters of a constant
+_LARGEST: Final = 2**63  # of what is sent
 _UNKNOWN: Final = object()
 _CATCHES: Final = ("PermissionError", "OSError", "Exception", "BaseException")
 
@@ -176,7 +177,10 @@ class _Reader:
             return
         self._inner(node, often, known)
         if isinstance(node, ast.Call) and (name := self._names.meant(node.func)) is not None:
-            self._site(node, name, often, known)
+            if "." in name:
+                self._site(node, name, often, known)
+            else:
+                self._names.loose.add(name)  # a server itself is called: who knows what that is
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self._inlined:
             self.block(self._inlined[node.func.id].body, often, {})
 
@@ -188,7 +192,7 @@ class _Reader:
             site.kwargs[word.arg or "**"] = _constant(word.value, known)
         values = (*site.args, *site.kwargs.values())
         site.known = not any(value is _UNKNOWN for value in values) and "**" not in site.kwargs
-        for part in (*node.args, *(word.value for word in node.keywords)):
+        for part in (*node.args, *(word.value for word in node.keywords)) if not site.known else ():
             site.flows |= self._flows.of(part)
         self.sites.append(site)
 
@@ -305,7 +309,7 @@ def _constant(node: ast.expr, known: dict[str, Any]) -> Any:  # noqa: ANN401 - a
         case ast.Constant(value=str() as text):
             return text if len(text) <= _LONGEST else _UNKNOWN
         case ast.Constant(value=value) if value is None or isinstance(value, (bool, int, float)):
-            return value
+            return value if abs(value or 0) < _LARGEST else _UNKNOWN
         case ast.Name(id=name):
             return known.get(name, _UNKNOWN)
         case ast.List(elts=elements) | ast.Tuple(elts=elements):

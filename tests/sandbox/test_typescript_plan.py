@@ -17,6 +17,13 @@ def calls(program: str) -> list[tuple[str, Any, str]]:
     return [(call["name"], call.get("kwargs"), call["often"]) for call in found["calls"]]
 
 
+def is_in_each_post(program: str) -> bool:
+    """Whether what mail gave may be in all that is posted."""
+    found = plan_of_typescript(program, MODULES)
+    into = [call["flows"] for call in found["calls"] if call["name"] == "web.post"]
+    return "web" in found["open"] or (bool(into) and all("mail.read" in tools for tools in into))
+
+
 READ = ("fs.read", {"path": "a"}, "once")
 
 
@@ -250,13 +257,12 @@ def test_who_loads_another_text_is_known(program: str, loads: bool) -> None:
         "class A { static l: any[] = [] } A.l.push(mail.read()); const c = A; web.post({body: c.l})",
         "function* g(): any { const x = yield 1; web.post({body: x}) } const i = g(); i.next(); i.next(mail.read())",
         "let x: any; for (x = mail.read(); data;) {} web.post({body: x})",
+        "const f = mail.read; const x = f(); web.post({body: x})",
         "const o: any = {}; (o.x as any) = mail.read(); web.post({body: o})",
     ],
 )
 def test_what_is_put_into_something_is_in_it_by_whatever_name(program: str) -> None:
-    found = plan_of_typescript(program, MODULES)
-    posts = [call["flows"] for call in found["calls"] if call["name"] == "web.post"]
-    assert "web" in found["open"] or (posts and all("mail.read" in flows for flows in posts)), found
+    assert is_in_each_post(program)
 
 
 C = "\n"  # within a comment it ends a line for some
@@ -301,6 +307,4 @@ def test_who_is_made_by_a_function_may_call_it_again() -> None:
     ],
 )
 def test_what_goes_another_way_than_by_names_may_be_in_everything(program: str) -> None:
-    found = plan_of_typescript(program, MODULES)
-    posts = [call["flows"] for call in found["calls"] if call["name"] == "web.post"]
-    assert "web" in found["open"] or (posts and all("mail.read" in flows for flows in posts)), found
+    assert is_in_each_post(program)

@@ -18,7 +18,7 @@ from ironcurtain.daemon.plan_asking import MOST_ASKED, EndedError, PlanAsking
 from ironcurtain.daemon.planning import read_plan
 from ironcurtain.daemon.values import as_value
 from ironcurtain.errors import Refusal
-from ironcurtain.gateway.context import CallContext, Oversight
+from ironcurtain.gateway.context import CallContext, Oversight, let_by
 from ironcurtain.sandbox.process import LARGEST, LONG, HostError, SlowHostError
 from ironcurtain.sandbox.store import Run, Status, Step
 from ironcurtain.wire import strict_json
@@ -260,17 +260,10 @@ class Going:
             return True
         await self._end_host()
         await PlanAsking(self._runs, self.run, self._session, self.record, self._tell).ask(asked)
-        if not await self._may_go_on():  # it holds nothing until whoever looks on lets it
+        if not await let_by(lambda: self._oversight):  # it holds nothing until whoever looks on lets it
             raise EndedError("cancelled", "it was stopped")
         self._go_on()
         return False
-
-    async def _may_go_on(self) -> bool:
-        while (overseen := self._oversight) is not None:
-            allowed = await overseen.go_on()
-            if self._oversight is overseen:
-                return allowed
-        return True
 
     async def _open(self) -> Json:
         """Give the program to a new host: as it stands, or from the beginning if another interpreter wrote it."""

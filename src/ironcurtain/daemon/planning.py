@@ -137,9 +137,7 @@ def _planned(site: dict[str, Any], interfaces: Interfaces, caller: ToolCall, run
         except Refusal:
             arguments = None  # the type checker says so
     if arguments is not None:
-        read = {_tool_of(interfaces, each) for each in flows}
-        sources = (caller.sources or frozenset()) | read - {""}
-        call = ToolCall(function.server, function.tool, arguments, caller.principal, sources=sources)
+        call = ToolCall(function.server, function.tool, arguments, caller.principal, sources=caller.sources)
         decision, effect = _decided(call, runtime)
     yield Planned(
         name,
@@ -151,12 +149,6 @@ def _planned(site: dict[str, Any], interfaces: Interfaces, caller: ToolCall, run
         decision,
         effect,
     )
-
-
-def _tool_of(interfaces: Interfaces, name: Any) -> str:  # noqa: ANN401 - as it came
-    """What is read before, by its name in the program."""
-    function = interfaces.find(str(name))
-    return f"{function.server}/{function.tool}" if function else ""
 
 
 def _decided(call: ToolCall, runtime: Runtime) -> tuple[Decision, AskHuman | None]:

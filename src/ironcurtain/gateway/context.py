@@ -45,6 +45,15 @@ class Oversight:
         return (self.only is None or key in self.only) and (self.helpers or key[0] != AGENTS)
 
 
+async def let_by(who: Callable[[], Oversight | None]) -> bool:
+    """Waits until whoever looks on lets something be done, and says whether they do: whoever it is by then decides."""
+    while (overseen := who()) is not None:
+        allowed = await overseen.go_on()
+        if who() is overseen:
+            return allowed
+    return True
+
+
 async def done_before(withdrawn: asyncio.Event, work: asyncio.Future[Any], seconds: float | None = None) -> bool:
     """Waits for something until nobody wants it any more, or so long. Says whether it is done."""
     leaving = asyncio.ensure_future(withdrawn.wait())
@@ -76,9 +85,5 @@ class CallContext:
         """Who has seen what came before: the session, if this says nothing else."""
 
     async def may_go_on(self) -> bool:
-        """Waits until it may be made, and says whether it may: whoever looks on by then decides."""
-        while (overseen := self.oversight) is not None:
-            allowed = await overseen.go_on()
-            if self.oversight is overseen:
-                return allowed
-        return True
+        """Waits until it may be made, and says whether it may."""
+        return await let_by(lambda: self.oversight)

@@ -26,23 +26,25 @@ class Flows:
         self._names = names
         self._in: dict[str, set[str]] = {}
         self._parameters = _parameters(tree)
-        self._handed_on = _used_otherwise(tree) & self._parameters.keys()
-        """Functions that are used otherwise than by calling them, or giving them to what is called."""
         self._every = {
             tool for node in ast.walk(tree) if isinstance(node, ast.Call) and (tool := names.meant(node.func))
         }
         self._lost = not _can_be_followed(tree, names)
-        """It is not followed any further: everything may be in everything."""
+        """It is not followed: everything may be in everything."""
+        if not self._lost:
+            self._lost = not self._follow(tree)
+
+    def _follow(self, tree: ast.Module) -> bool:
+        """Until nothing new comes up. Says whether it came that far."""
         for _ in range(_MOST_HANDS):
             before = sum(map(len, self._in.values()))
             for node in ast.walk(tree):
                 self._note(node)
             if sum(map(len, self._in.values())) == before:
-                break
-        else:
-            self._lost = True
+                return True
+        return False
 
-    def _note(self, node: ast.AST) -> None:  # noqa: C901 - a case for each kind
+    def _note(self, node: ast.AST) -> None:
         match node:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
@@ -60,14 +62,12 @@ class Flows:
             case ast.Match(subject=subject, cases=cases):
                 captures = [each for case in cases for each in ast.walk(case.pattern)]
                 self._one([name for each in captures if (name := captured(each))], subject)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 inside = {tool for each in node.body for tool in self.of(each)}
                 self._add([name], inside)
                 for each in ast.walk(node):  # what is put into what it gives is in what it gave
                     if isinstance(each, ast.Return) and each.value is not None:
                         self._add(self._held(each.value), self._in[name])
-                if name in self._handed_on:
-                    self._add(self._parameters[name], self._every)
             case ast.arguments(defaults=values, kw_defaults=others):
                 for default in (*values, *others):
                     if default is not None:
@@ -79,7 +79,7 @@ class Flows:
                 self._add([handler.name for handler in handlers if handler.name], thrown)
 
     def _called(self, function: ast.expr, values: list[ast.expr]) -> None:
-        """What a function is given is in its parameters, and in those of functions that it is given."""
+        """What a function is given is in its parameters."""
         if self._names.meant(function) is not None:
             return  # what a tool is given is gone
         given = {tool for each in values for tool in self.of(each)}
@@ -87,15 +87,10 @@ class Flows:
             self._add(_named_in(function.value), given)  # `found.append(...)`
             given |= self.of(function.value)
         elif isinstance(function, ast.Name) and function.id in self._in:
-            self._in[function.id] |= given
+            self._add([function.id, *self._parameters.get(function.id, ())], given)
         inside = given | self.of(function)
         for each in values:  # who knows what it puts into what
             self._add(self._held(each), inside)
-        for each in (function, *values):
-            if isinstance(each, ast.Name):
-                self._add(self._parameters.get(each.id, ()), given)
-            elif isinstance(each, ast.Lambda):
-                self._add(named(each.args), given)
 
     def _one(self, names: list[str], value: ast.expr) -> None:
         """These are given a value: what it holds is in them, and what is put into them is in what it holds."""
@@ -125,12 +120,12 @@ class Flows:
 
     def of(self, part: ast.AST) -> set[str]:
         """The tools whose results may be in a value, or in what happens in a part of the program."""
-        found: set[str] = set(self._every) if self._lost else set()
+        if self._lost:
+            return self._every
+        found: set[str] = set()
         for node in ast.walk(part):
             if isinstance(node, ast.Name):
                 found |= self._in.get(node.id, set())
-            elif isinstance(node, (ast.Yield, ast.YieldFrom)):
-                found |= self._every
             elif isinstance(node, ast.Call) and (tool := self._names.meant(node.func)) is not None:
                 found.add(tool)
         return found
@@ -178,32 +173,9 @@ def _named_in(part: ast.AST) -> list[str]:
 
 
 def _parameters(tree: ast.Module) -> dict[str, list[str]]:
-    """The parameters of every function, by its name; those of a lambda that is given a name, too."""
+    """The parameters of every function, by its name."""
     found: dict[str, list[str]] = {}
     for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(node, _FUNCTIONS):
             found.setdefault(node.name, []).extend(named(node.args))
-        elif isinstance(node, ast.ClassDef):
-            inner = [each for each in ast.walk(node) if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))]
-            found.setdefault(node.name, []).extend(name for each in inner for name in named(each.args))
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
-            for name in (each.id for each in node.targets if isinstance(each, ast.Name)):
-                found.setdefault(name, []).extend(named(node.value.args))
     return found
-
-
-def _used_otherwise(tree: ast.Module) -> set[str]:
-    """Names that are used otherwise than by calling them, or giving them to what is called; and what is decorated."""
-    usual: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            usual |= {id(each) for each in (node.func, *node.args, *(word.value for word in node.keywords))}
-    loaded = {
-        node.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in usual
-    }
-    defined = [
-        node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-    ]
-    return loaded | {node.name for node in defined if isinstance(node, ast.ClassDef) or node.decorator_list}

@@ -66,6 +66,9 @@ def plan_of_tree(tree: ast.Module, modules: set[str]) -> dict[str, Any]:
     except RecursionError:
         return {"calls": [], "open": sorted(modules)}
     sites = sorted(reader.sites, key=lambda site: site.line)
+    for site in sites:
+        if not site.known:
+            site.flows |= names.loose  # what is called with anything may give anything to anybody
     over = {site.name for site in sites[MOST_SITES:]}
     return {"calls": [site.told() for site in sites[:MOST_SITES]], "open": sorted(names.loose | over)}
 

@@ -137,7 +137,7 @@ def test_a_refused_call_raises_what_can_be_caught_and_says_why(house: House) -> 
         ("import bad\nbad.echo(txt='x')", "types", "txt"),
         ("import bad\nbad.nothing()", "types", "nothing"),
         ("import nothing", "types", "nothing"),
-        ("1 +", "types", "expression"),
+        ("import bad\n1 +", "syntax", "line 2"),
         ("raise ValueError('no')", "error", "ValueError: no"),
         ("import bad\nfor n in range(300):\n    bad.echo(text='x' + str(n))", "calls", "200"),
         ("{1, 2}", "result", "set"),
@@ -501,7 +501,7 @@ def test_a_plan_is_shown_without_running_anything(house: House) -> None:
     said = house.run("code", "plan", str(file)).splitlines()
     assert said == [
         'line 2: bad.echo(text="a"): allow',
-        "line 4: bad.touch(...) (any number of times), with what bad.echo gave",
+        "line 4: bad.touch(...) (any number of times), with what bad.echo, bad.touch gave",
         'line 5: filesystem.delete_file(path="y"): deny',
         "and whatever else bad.touch can do",
     ]

@@ -34,6 +34,9 @@ WRONG = [
     ("return (", "types", "Expression expected"),
     ('const u: string = "data:text/javascript,bad.echo({text: 1})"; await import(u)', "types", "nothing to import"),
     ("throw new Error('no')", "error", "no"),
+    ("Promise.reject(new Error('nobody minds')); await new Promise(() => 0)", "error", "nobody minds"),
+    ("await new Promise(() => 0)", "error", "awaits what never comes"),
+    ('return "a --> b, and nothing to export"', "types", "read in several ways"),
     ("for (;;) ;", "time", "longer"),
 ]
 

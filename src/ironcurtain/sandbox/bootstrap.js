@@ -10,6 +10,8 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const clock = Date.now;
 const toBase64 = btoa;
+const leave = Deno.exit;
+const { addEventListener } = globalThis;
 
 const KEPT = new Set(
   `globalThis Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise
@@ -177,6 +179,11 @@ function address(program) {
   return `data:application/typescript;base64,${toBase64(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))}`;
 }
 
+function fail(error) {
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : `thrown: ${shown(error)}`;
+  say({ failed: { kind: error instanceof SyntaxError ? "syntax" : "error", message } });
+}
+
 say({ ready: true });
 const order = hear();
 say({ wants: [] });
@@ -186,13 +193,16 @@ if (hear().go) {
   const program = address(order.program);
   furnish(order, modules);
   steady();
+  addEventListener("unhandledrejection", ({ reason }) => {
+    fail(reason);
+    leave(0);
+  });
   try {
     const { default: value } = await import(program);
     const text = stringify(value ?? null);
     if (text === undefined) throw new TypeError("what the program returns is not JSON");
     say({ done: parse(text) });
   } catch (error) {
-    const message = error instanceof Error ? `${error.name}: ${error.message}` : `thrown: ${shown(error)}`;
-    say({ failed: { kind: error instanceof SyntaxError ? "syntax" : "error", message } });
+    fail(error);
   }
 }

@@ -141,6 +141,8 @@ class _Program:
             self._say({"done": _as_json(self._to_its_end())})
         except _Stopped:
             pass
+        except _UnreadableError as error:
+            self._say({"failed": {"kind": "syntax", "message": str(error)}})
         except _NotJsonError as error:
             self._say({"failed": {"kind": "result", "message": f"what the program ends with {error}"}})
         except monty.MontyTypingError as error:
@@ -159,6 +161,7 @@ class _Program:
             at = self._session.load_snapshot(base64.b64decode(self._order["state"]), print_callback=self._print)
         else:
             self._propose(set(self._modules))
+            _parsed(self._order["program"])
             inputs = {"data": self._order["data"]}
             at = self._session.feed_start(self._order["program"], inputs=inputs, print_callback=self._print)
         while not isinstance(at, monty.MontyComplete):
@@ -233,6 +236,10 @@ class _Program:
         self._printed, self._new_moments = [], []
 
 
+class _UnreadableError(Exception):
+    """A text that is no program."""
+
+
 class _NotJsonError(Exception):
     """A value that has no place in JSON."""
 
@@ -255,11 +262,22 @@ def _never_called(*_: object, **__: object) -> None:
     """Stands for a tool: the interpreter stops at the call, and the daemon answers it."""
 
 
+def _parsed(program: str) -> ast.Module:
+    """Its syntax. Raises `_UnreadableError`."""
+    try:
+        return ast.parse(program)
+    except SyntaxError as error:
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        raise _UnreadableError(f"line {error.lineno or 1}: {error.msg} (it is read as Python {version})") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise _UnreadableError(f"it cannot be read: {str(error) or 'it is nested too deeply'}") from None
+
+
 def _imported(program: str) -> set[str]:
     """The names of modules that a program imports, as far as its text says; what is wrong with it is said elsewhere."""
     try:
-        tree = ast.parse(program)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = _parsed(program)
+    except _UnreadableError:
         return set()
     found = set()
     for node in ast.walk(tree):

@@ -40,7 +40,10 @@ _CHECKING: Final = 30.0  # seconds for the compiler
 _CHECKING_MEMORY: Final = 2 << 30
 _LONGEST: Final = 8_000  # characters of what it says that its author is told
 _MOST_SAID: Final = 1 << 20  # bytes after which it is not heard any more
-NOTHING_TO_IMPORT: Final = "there is nothing to import: servers are there by their names"
+NOTHING_TO_IMPORT: Final = (
+    "there is nothing to import or export: servers are there by their names"
+    " (a text that may be read in several ways, as with <!-- or --> in it, must not have these words at all)"
+)
 BOOTSTRAP: Final = Path(__file__).with_name("bootstrap.js")
 
 
@@ -158,8 +161,9 @@ async def _heard(process: asyncio.subprocess.Process) -> bytes:
 
 
 def why_ended(code: int | None) -> tuple[str, str] | None:
-    """Which limit a process ran into that ended by itself."""
+    """What is wrong with a program whose process ended by itself: the limit that it ran into, in most cases."""
     found: dict[Any, tuple[str, str]] = {
+        1: ("error", "it ended without a result, as when it awaits what never comes"),
         -signal.SIGXCPU: ("time", "it computed longer than it may"),
         -signal.SIGKILL: ("time", "it computed longer than it may"),
         -signal.SIGTRAP: ("memory", "it used more memory than it may"),

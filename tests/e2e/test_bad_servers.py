@@ -103,12 +103,18 @@ def test_a_server_that_breaks_costs_one_call(house: House, mode: str, code: str)
     assert good(agent)
 
 
-def test_a_call_that_was_withdrawn_while_its_server_took_its_time_is_not_made(house: House) -> None:
+def not_sent_yet(house: House) -> tuple[Bad, Agent, int]:
+    """A call that is on record as about to be made, while its server takes its time."""
     bad = Bad(house, "dawdles")
     agent = bad.agent()
     agent.call("bad__echo", text="first")
     call = agent.begin("tools/call", {"name": "bad__echo", "arguments": {"text": "PAY"}})
     eventually(lambda: len(house.records(kind="intent")) == 2)
+    return bad, agent, call
+
+
+def test_a_call_that_was_withdrawn_while_its_server_took_its_time_is_not_made(house: House) -> None:
+    bad, agent, call = not_sent_yet(house)
     agent.tell("notifications/cancelled", {"requestId": call})
     _, outcome = eventually(lambda: len(found := house.records(kind="outcome")) == 2 and found)
     assert (outcome["execution"]["status"], outcome["execution"]["code"]) == ("not-forwarded", "withdrawn")
@@ -117,11 +123,7 @@ def test_a_call_that_was_withdrawn_while_its_server_took_its_time_is_not_made(ho
 
 
 def test_a_call_that_is_forbidden_while_its_server_takes_its_time_is_not_made(house: House) -> None:
-    bad = Bad(house, "dawdles")
-    agent = bad.agent()
-    agent.call("bad__echo", text="first")
-    call = agent.begin("tools/call", {"name": "bad__echo", "arguments": {"text": "PAY"}})
-    eventually(lambda: len(house.records(kind="intent")) == 2)
+    bad, agent, call = not_sent_yet(house)
     path = house.home / "policy" / "compiled-policy.json"
     policy = json.loads(path.read_text())
     policy["version"] = policy.get("version", 0) + 1

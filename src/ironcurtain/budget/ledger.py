@@ -52,6 +52,11 @@ class Account:
         return {"agent": who, "task": self.task} if self.task else {"agent": who}
 
 
+def accounts_of(principal: Principal, payers: Iterable[tuple[Principal, str | None]]) -> list[Account]:
+    """Everybody who pays: whoever calls, and all that it works for."""
+    return list(dict.fromkeys([Account(principal), *(Account(*payer) for payer in payers)]))
+
+
 def account_from(fields: Mapping[str, Any]) -> Account:
     """Out of a record."""
     return Account(Principal(**fields.get("agent", {})), fields.get("task"))

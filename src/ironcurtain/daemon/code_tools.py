@@ -127,7 +127,8 @@ async def perform(runs: Runs, tool: str, arguments: Arguments, principal: Princi
                 return _answer({"found": [*found]}, "\n".join(found))
     except Refusal as refusal:  # on record, and slower the more of them there are
         asked: dict[str, Json] = {"server": OURS, "tool": tool}
-        return Answer(await runs.runtime.refuse(context.holder, principal, asked, refusal))
+        payers = context.oversight.payers if context.oversight else ()
+        return Answer(await runs.runtime.refuse(context.holder, principal, asked, refusal, payers))
     return _answer(told, _in_words(told), failed=told["status"] not in _WELL)
 
 

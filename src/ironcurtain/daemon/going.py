@@ -366,7 +366,8 @@ class Going:
             _ = await asyncio.to_thread(reading) if len(data) > LONG else reading()
         except Refusal as refusal:
             about: dict[str, Json] = {"server": function.server, "tool": function.tool}
-            await self._runs.runtime.refuse(self._session, self._principal, about, refusal)
+            payers = self._oversight.payers if self._oversight else ()
+            await self._runs.runtime.refuse(self._session, self._principal, about, refusal, payers)
             return {"raise": ["TypeError", f"the arguments: {refusal.reason}"]}
         self.run.pending = {
             "server": function.server, "tool": function.tool, "arguments": arguments, "structured": function.structured,

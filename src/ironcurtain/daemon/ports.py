@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ironcurtain.audit.record import result_fields
 from ironcurtain.budget.amounts import amounts_of
-from ironcurtain.budget.ledger import Account, Exhausted
+from ironcurtain.budget.ledger import Account, Exhausted, accounts_of
 from ironcurtain.budget.loops import LOOP
 from ironcurtain.daemon.asking import Asking
 from ironcurtain.daemon.this_call import ThisCall
@@ -72,10 +72,8 @@ class CallPorts:
         return Decision(Outcome.DENY, Stage.FORWARD, "server_absent", reason, help="run: ironcurtain servers list")
 
     def _accounts(self, principal: Principal) -> list[Account]:
-        """Everybody who pays: whoever calls, and all that it works for."""
         oversight = self._this.context.oversight
-        besides = [Account(*payer) for payer in oversight.payers] if oversight else []
-        return list(dict.fromkeys([Account(principal), *besides]))
+        return accounts_of(principal, oversight.payers if oversight else ())
 
     # --- (8) ---
 
@@ -215,15 +213,9 @@ class CallPorts:
     async def record_refusal(self, effect: RecordRefusal) -> Unwritten | None:
         """Instead of (10) to (12)."""
         call, prepared, runtime = effect.call, effect.prepared, self._runtime
-        account, now = self._accounts(call.principal), time.monotonic()
-        if runtime.ledger.tripped(account, now):
-            await runtime.brake(call.principal)
-        else:
-            runtime.ledger.refuse(account, now)
-        fields = self._this.about(prepared.call if prepared else call)
+        counted = await runtime.count_refusal(self._accounts(call.principal))
+        fields = self._this.about(prepared.call if prepared else call) | counted
         fields["evaluation"] = self._this.evaluation(effect.decision, prepared)
-        if len(account) > 1:  # whoever it works for has been refused, too
-            fields["accounts"] = [each.fields() for each in account]
         if self._asking.recorded:
             fields["escalation"] = self._asking.recorded
         return await self._this.record("refused", fields)

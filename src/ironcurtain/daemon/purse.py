@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ironcurtain.audit.record import principal_fields
 from ironcurtain.audit.store import AuditHaltedError, UnrecordableError
-from ironcurtain.budget.ledger import COST, MILLION, TOKENS, Account, Exhausted
+from ironcurtain.budget.ledger import COST, MILLION, TOKENS, Account, Exhausted, accounts_of
 from ironcurtain.errors import Refusal
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Purse:
         """Reserve what a thought may cost, write that down, have it, and give back what was not used."""
         runtime, ledger = self._runtime, self._runtime.ledger
         worst = await mind.worst(asked)
-        accounts = list(dict.fromkeys([Account(self._principal), *(Account(*payer) for payer in self._payers)]))
+        accounts = accounts_of(self._principal, self._payers)
         reserved = ledger.reserve(accounts, {TOKENS: worst["tokens"], COST: worst["cost"]}, time.monotonic())
         if isinstance(reserved, Exhausted):
             raise Refusal("budget_exhausted", str(reserved), "")

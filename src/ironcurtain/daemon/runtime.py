@@ -29,7 +29,7 @@ from ironcurtain.audit.redact import Redactor, concealer
 from ironcurtain.audit.store import AuditHaltedError, AuditStore, Clock, UnrecordableError, found_end, set_aside
 from ironcurtain.audit.unfinished import last_run, unfinished
 from ironcurtain.audit.verify import BrokenChainError
-from ironcurtain.budget.ledger import Account, Ledger
+from ironcurtain.budget.ledger import Account, Ledger, accounts_of
 from ironcurtain.budget.loops import LoopWatch
 from ironcurtain.daemon import code_tools
 from ironcurtain.daemon.agents import Agents
@@ -403,7 +403,14 @@ class Runtime:
         call = ToolCall(*key, arguments, principal, sources=self.sources.of(context.holder))
         return await drive(call, ports, self.latch, time.monotonic)
 
-    async def refuse(self, session: str, principal: Principal, about: dict[str, Json], refusal: Refusal) -> Decision:
+    async def refuse(
+        self,
+        session: str,
+        principal: Principal,
+        about: dict[str, Json],
+        refusal: Refusal,
+        payers: tuple[tuple[Principal, str | None], ...] = (),
+    ) -> Decision:
         """Record something that was not even a call."""
         decision = refused(Stage.VALIDATE, refusal)
         fields: dict[str, Json] = {
@@ -413,14 +420,19 @@ class Runtime:
             "request": self.redactor.clean(about)[0],
             "evaluation": evaluation_fields(decision, self.redactor, None),
         }
-        account, now = [Account(principal)], time.monotonic()
-        if self.ledger.tripped(account, now):
-            await self.brake(principal)
-        else:
-            self.ledger.refuse(account, now)
+        fields |= await self.count_refusal(accounts_of(principal, payers))
         with contextlib.suppress(AuditHaltedError, UnrecordableError):
             await self.audit.append("refused", fields)
         return decision
+
+    async def count_refusal(self, accounts: list[Account]) -> dict[str, Json]:
+        """Count it for everybody whom it concerns; what a record says of that."""
+        now = time.monotonic()
+        if self.ledger.tripped(accounts, now):
+            await self.brake(accounts[0].principal)
+        else:
+            self.ledger.refuse(accounts, now)
+        return {"accounts": [each.fields() for each in accounts]} if len(accounts) > 1 else {}
 
     async def brake(self, principal: Principal) -> None:
         """What is hardly worth a record comes one after the other, and slowly; helpers stand in the same line."""

@@ -438,7 +438,7 @@ class _Desk:
         return await self._seat.mediate(key, arguments, context)
 
     async def refuse(self, session: str, principal: Principal, about: dict[str, Json], refusal: Refusal) -> Decision:
-        return await self._seat.runtime.refuse(session, principal, about, refusal)
+        return await self._seat.runtime.refuse(session, principal, about, refusal, self._seat.payers)
 
     def listen(self, changed: Callable[[], None]) -> Callable[[], None]:
         return self._seat.runtime.listen(changed)

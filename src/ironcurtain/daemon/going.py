@@ -403,9 +403,11 @@ class Going:
                 await self._end_host()
                 if why := self._language.why_not_kept():
                     raise HostError(why)  # noqa: TRY301 - like the others
+            elif not run.steps:  # asked once more about the same call
+                self._as_put_away()
             run.question, run.question_of, run.status = question, about, Status.WAITING
             self._runs.save(run)
-        except (HostError, OSError) as error:
+        except (HostError, OSError, EndedError, Refusal) as error:
             run.status = Status.RUNNING
             await self._end_host()
             # Another process would have all its time again.
@@ -416,11 +418,14 @@ class Going:
 
     def _take_up(self, answer: dict[str, Json]) -> None:
         """Have the program again as it was put away, with what it waited for."""
+        self._as_put_away()
+        self.run.steps[-1].answer = answer
+
+    def _as_put_away(self) -> None:
         stored = self._runs.store.load(self.run.id)
         if (stored.calls, stored.question, stored.pending) != (self.run.calls, self.run.question, self.run.pending):
             raise EndedError("spoiled", "its file is an older one")
         self.run.state, self.run.steps, self.run.moments = stored.state, stored.steps, stored.moments
-        self.run.steps[-1].answer = answer
 
 
 def _step_from(call: Any) -> Step:  # noqa: ANN401 - as a host said it

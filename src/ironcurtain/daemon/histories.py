@@ -30,6 +30,8 @@ class History:
     """Steps that were made, or may have been, and what is known of each."""
     refused: dict[int, str] = field(default_factory=dict)
     """Steps that were refused, and why."""
+    seen: set[str] = field(default_factory=set)
+    """The tools whose results it may have seen, each as `server/tool`."""
 
 
 def histories(directory: Path, programs: Collection[str]) -> dict[str, History]:
@@ -57,6 +59,7 @@ def _step(record: dict[str, Any], history: History, step: int, calls: dict[str, 
     if record["kind"] == "intent":
         calls[str(record["call"])] = history, step
         history.made[step] = UNKNOWN
+        history.seen.add(f"{record['request']['server']}/{record['request']['tool']}")
     elif record["kind"] == "refused":
         history.refused[step] = str(record["evaluation"].get("reason"))
 

@@ -42,6 +42,9 @@ class EndedError(Exception):
     kind: str
     message: str
 
+    def __str__(self) -> str:
+        return self.message
+
 
 class PlanAsking:
     """Asks for the calls of one program."""

@@ -13,6 +13,7 @@ from ironcurtain.budget.loops import LOOP
 from ironcurtain.daemon.asking import Asking
 from ironcurtain.daemon.this_call import ThisCall
 from ironcurtain.gateway.context import done_before
+from ironcurtain.mediation.approvals import Approval
 from ironcurtain.mediation.decide import prepare
 from ironcurtain.mediation.effects import Executed, Reserved, Status
 from ironcurtain.model.decision import Decision, Outcome, Stage
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from ironcurtain.budget.ledger import Reservation
     from ironcurtain.daemon.runtime import Runtime
     from ironcurtain.gateway.context import CallContext
-    from ironcurtain.mediation.approvals import Approval
     from ironcurtain.mediation.effects import (
         AskHuman,
         Forward,
@@ -123,10 +123,12 @@ class CallPorts:
     # --- (9) ---
 
     async def ask(self, effect: AskHuman) -> Approval | Decision:
-        """Ask a person, and wait; and then for whoever holds everything."""
-        answer = await self._asking.ask(effect)
+        """Ask a person, and wait; and then for whoever holds everything. A yes does not run out meanwhile."""
+        answer, held = await self._asking.ask(effect), time.monotonic()
         if not await self._this.context.may_go_on():
             self._this.context.withdrawn.set()
+        if isinstance(answer, Approval):
+            answer.expires += time.monotonic() - held
         return answer
 
     # --- (10) to (12) ---

@@ -101,7 +101,9 @@ class Runs:
     def _take_up(self, run: Run, history: History) -> None:
         kept = run.state or run.language == TYPESCRIPT
         answered = run.status is Status.RUNNING and kept and run.steps and run.steps[-1].answer is not None
-        goes_on = run.status is Status.WAITING or answered
+        waits = run.status is Status.WAITING and bool(run.steps) == bool(run.calls)  # at a call, or before the first
+        goes_on = waits or answered
+        run.sources = sorted({*run.sources, *history.seen})
         orphaned = run.principal.get("subagent") is True and len(run.payers) > 1
         if history.ended or history.last > run.calls or not goes_on or orphaned:
             why = "the daemon ended while it ran" if not orphaned else "whoever it worked for is gone"

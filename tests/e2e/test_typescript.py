@@ -92,6 +92,7 @@ def test_a_plan_is_shown_asked_for_at_once_and_outlives_the_daemon(house: House)
         'line 2: bad.touch(text="two"): escalate',
         'line 3: bad.echo(text="between"): allow',
         'line 4: bad.touch(text="one"): escalate',
+        "and whatever else bad can do",
     ]
     waiting = coded.start(TWICE, "--language", "typescript")
     coded.until("waiting")

@@ -84,9 +84,9 @@ def test_calls_are_found_with_what_is_known_of_them(program: str, planned: list[
         ("import fs\ngetattr(fs, 'read')('a')", ["fs"]),
         ("import fs\nlist(map(fs.read, data))", ["fs.read"]),
         ("import fs\nx = {'f': fs.write}\nx['f']('a')", ["fs.write"]),
-        ("from fs import read\nimport web as read\nread('a')", ["fs.read", "web"]),
-        ("import fs\nfs = data\nfs.read('a')", ["fs"]),
-        ("import fs\ndef g(fs):\n    fs.read('a')\ng(data)", ["fs"]),
+        ("from fs import read\nimport web as read\nread('a')", ["fs", "mail", "web"]),
+        ("import fs\nfs = data\nfs.read('a')", ["fs", "mail", "web"]),
+        ("import fs\ndef g(fs):\n    fs.read('a')\ng(data)", ["fs", "mail", "web"]),
         ("import fs\nfs.read.__call__('a')", ["fs.read"]),
         ("import fs\nhelp(fs.read)", []),
         ("import fs\nfs.read('a')", []),
@@ -274,7 +274,22 @@ def test_what_is_used_otherwise_than_by_calling_it_may_be_in_whatever_is_not_kno
     assert flows("import mail, web\nm = mail\nweb.post(body=m.read())") == {"web.post:3": ["mail"]}
 
 
-def test_a_number_that_cannot_be_sent_is_not_told() -> None:
-    for number in ("1e999", "-1e999", "0x" + "f" * 5_000, "[1e400]"):
+SHADOWS = [
+    "from mail import read as main\ndef main():\n    fs.write(path='x')\nmain()",
+    "from mail import read as change\ndef change(l):\n    l.append('hidden')\na = ['shown']\nchange(a)\nfs.write(path=a)",
+    "import mail\nl = []\ndef f():\n    mail = l\n    mail.append(fs.read())\nf()\nfs.write(path=l)",
+    "import mail as a\nimport fs as a\nfs.write(path=a.read())",
+]
+
+
+@pytest.mark.parametrize("program", SHADOWS)
+def test_where_a_name_stands_for_two_things_everything_is_open(program: str) -> None:
+    found = plan_of(f"import fs\n{program}", {"fs", "mail"})
+    assert found["open"] == ["fs", "mail"]
+    assert all({"fs", "mail"} <= {*call["flows"]} for call in found["calls"] if "args" not in call)
+
+
+def test_what_cannot_be_sent_as_it_is_is_not_told() -> None:
+    for number in ("1e999", "-1e999", "0x" + "f" * 5_000, "[1e400]", r"'\ud83d\ude00'"):
         (call,) = plan_of(f"import fs\nfs.write(path={number})", {"fs"})["calls"]
         assert "kwargs" not in call

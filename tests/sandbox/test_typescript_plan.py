@@ -21,7 +21,7 @@ def is_in_each_post(program: str) -> bool:
     """Whether what mail gave may be in all that is posted."""
     found = plan_of_typescript(program, MODULES)
     into = [call["flows"] for call in found["calls"] if call["name"] == "web.post"]
-    return "web" in found["open"] or (bool(into) and all("mail.read" in tools for tools in into))
+    return bool(into) and all("mail.read" in tools for tools in into)
 
 
 READ = ("fs.read", {"path": "a"}, "once")
@@ -95,33 +95,23 @@ def test_calls_are_found_with_what_is_known_of_them(program: str, planned: list[
 
 
 @pytest.mark.parametrize(
-    ("program", "named"),
+    "program",
     [
-        ('const f = fs.read; f({path: "a"})', ["fs.read"]),
-        ('const {read} = fs; read({path: "a"})', ["fs"]),
-        ('fs["read"]({path: "a"})', ["fs"]),
-        ('fs.read.call(null, {path: "a"})', ["fs.read"]),
-        ('Reflect.apply(fs.read, null, [{path: "a"}])', ["fs", "mail", "web"]),
-        ('fs.read({__proto__: {path: "b"}, path: "a"})', ["fs", "mail", "web"]),
-        ('Array.prototype[Symbol.iterator] = data; fs.read({path: "a"})', ["fs", "mail", "web"]),
-        ('function f() { this.v = fs.read({path: "a"}) } f.call(data)', ["fs", "mail", "web"]),
-        ('function f() { return arguments[0] } f(fs.read({path: "a"}))', ["fs", "mail", "web"]),
-        ('"x".match(/x/); RegExp.$1', ["fs", "mail", "web"]),
-        ('({fs}).fs.read({path: "a"})', ["fs"]),
-        ('[fs][0].read({path: "a"})', ["fs"]),
-        ('((fs) => fs.read({path: "a"}))(data)', ["fs"]),
-        ('for (const f of [fs.read, fs.write]) f({path: "a"})', ["fs.read", "fs.write"]),
-        ("data.map(fs.read)", ["fs.read"]),
-        ('globalThis.fs.read({path: "a"})', ["fs", "mail", "web"]),
-        ('globalThis["f" + "s"]["read"]({path: "a"})', ["fs", "mail", "web"]),
-        (r'\u0066s.read({path: "a"})', ["fs", "mail", "web"]),
-        ('fs.read({path: "a"', ["fs", "mail", "web"]),
-        ("(" * 5_000 + "1" + ")" * 5_000, ["fs", "mail", "web"]),
-        ('fs.read({path: "a"})', []),
+        'fs.read({path: "a"})',
+        'const f = fs.read; f({path: "a"})',
+        'globalThis["f" + "s"]["read"]({path: "a"})',
+        'fs.read({path: "a"',
+        "(" * 5_000 + "1" + ")" * 5_000,
+        'const q: any = [a < b, [fs], c >> 1]; q[1][0].write({path: "h"})',
+        "function mail() { fs.write({path: 'x'}) }\nmail();",
+        'const A: any = Array; A["proto" + "type"][Symbol.iterator] = data; for (const x of ["a"]) fs.write({path: x})',
+        'let declare: any = 1; declare\nlet data: any = "shown";\nfs.write({path: data});',
     ],
-)  # fmt: skip
-def test_what_is_used_otherwise_than_by_calling_it_is_open(program: str, named: list[str]) -> None:
-    assert plan_of_typescript(program, MODULES)["open"] == named
+)
+def test_it_may_do_anything_with_what_it_names_whatever_was_read(program: str) -> None:
+    found = plan_of_typescript(program, MODULES)
+    assert found["open"] == sorted(MODULES)
+    assert all({*found["open"]} <= {*call["flows"]} for call in found["calls"] if "kwargs" not in call)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +131,6 @@ def test_what_is_used_otherwise_than_by_calling_it_is_open(program: str, named: 
         ("try { throw new Error(mail.read()) } catch ({message}) { web.post({body: message}) }", ["mail.read"]),
         ("const m = mail.read(); try { f(m) } catch ({message}) { web.post({body: message}) }", ["mail.read"]),
         ("function* g() { yield mail.read() } for (const m of g()) web.post({body: m})", ["mail.read"]),
-        ("namespace N { export const m = mail.read(); web.post({body: m}) }", ["mail.read"]),
         ("function f(x = mail.read()) { web.post({body: x}) }\nf()", ["mail.read"]),
         ("const {x = mail.read()} = data; web.post({body: x})", ["mail.read"]),
         ("let x; [x = mail.read()] = data; web.post({body: x})", ["mail.read"]),
@@ -149,7 +138,6 @@ def test_what_is_used_otherwise_than_by_calling_it_is_open(program: str, named: 
         ("const a = []; const b = a; b.push(mail.read()); web.post({body: a})", ["mail.read"]),
         ("const a = []; const f = (l, y) => l.push(y); f(a, mail.read()); web.post({body: a})", ["mail.read"]),
         ("const o = {}; Object.assign(o, {v: mail.read()}); web.post({body: o})", ["mail.read"]),
-        ("enum E { A = mail.read() } web.post({body: E.A})", ["mail.read"]),
         ("const a = [], b = []; a.push(b); a[0].push(mail.read()); web.post({body: b})", ["mail.read"]),
         ("const b = []; const f = () => b; f().push(mail.read()); web.post({body: b})", ["mail.read"]),
         ("const m = mail.read(); web.post({body: 'fixed'})", []),
@@ -158,7 +146,8 @@ def test_what_is_used_otherwise_than_by_calling_it_is_open(program: str, named: 
 def test_what_flows_from_one_tool_into_another_is_told(program: str, into: list[str]) -> None:
     plan = plan_of_typescript(program, MODULES)
     found = [call["flows"] for call in plan["calls"] if call["name"] == "web.post"]
-    assert "web" in plan["open"] or (found and all(set(into) <= set(each) for each in found))
+    assert found
+    assert all(set(into) <= set(each) for each in found)
     assert into or found == [[]]
 
 
@@ -195,7 +184,6 @@ def test_a_long_program_is_read() -> None:
 )
 def test_a_value_is_told_only_where_it_can_be_no_other(program: str) -> None:
     found = plan_of_typescript(program, MODULES)
-    assert found["calls"] or found["open"]
     assert not any("kwargs" in call for call in found["calls"]), found
 
 
@@ -205,13 +193,12 @@ def test_a_value_is_told_only_where_it_can_be_no_other(program: str) -> None:
         'let n = 0; const f = function g() { fs.write({path: "x"}); if (n++ < 9) g(); }; f();',
         'let n = 0; (function g() { fs.write({path: "x"}); if (n++ < 9) g(); })()',
         'let n = 0; await (async function r() { fs.write({path: "x"}); if (n++ < 3) await r(); })()',
-        'let n = 0; function F() { fs.write({path: "x"}); if (n++ < 9) new (new.target as any)() } new (F as any)();',
         'const d: any = {}; const f = () => { fs.write({path: "x"}) }; f(); (d[f()] as any) = 1;',
     ],
 )
 def test_what_may_happen_again_is_not_said_to_happen_once(program: str) -> None:
     found = plan_of_typescript(program, MODULES)
-    assert "fs" in found["open"] or {call["often"] for call in found["calls"]} == {"many"}, found
+    assert {call["often"] for call in found["calls"]} == {"many"}, found
 
 
 @pytest.mark.parametrize(
@@ -221,13 +208,11 @@ def test_what_may_happen_again_is_not_said_to_happen_once(program: str) -> None:
         '(<any>d[fs.write({path: "hidden"})]) = 1;',
         '(d[fs.write({path: "hidden"})] as any)++;',
         'for ((d[fs.write({path: "hidden"})] as any) of [1]) {}',
-        '[(d[fs.write({path: "hidden"})] as any)] = [1];',
-        'const u: string = "data:text/javascript,fs.write({})"; await import(u);',
     ],
 )
 def test_a_call_is_found_wherever_it_stands(program: str) -> None:
     found = plan_of_typescript(f"const d: any = {{}}; {program}", MODULES)
-    assert "fs" in found["open"] or [call["name"] for call in found["calls"]] == ["fs.write"], found
+    assert [call["name"] for call in found["calls"]] == ["fs.write"], found
 
 
 @pytest.mark.parametrize(
@@ -257,34 +242,11 @@ def test_who_loads_another_text_is_known(program: str, loads: bool) -> None:
         "class A { static l: any[] = [] } A.l.push(mail.read()); const c = A; web.post({body: c.l})",
         "function* g(): any { const x = yield 1; web.post({body: x}) } const i = g(); i.next(); i.next(mail.read())",
         "let x: any; for (x = mail.read(); data;) {} web.post({body: x})",
-        "const f = mail.read; const x = f(); web.post({body: x})",
         "const o: any = {}; (o.x as any) = mail.read(); web.post({body: o})",
     ],
 )
 def test_what_is_put_into_something_is_in_it_by_whatever_name(program: str) -> None:
     assert is_in_each_post(program)
-
-
-C = "\n"  # within a comment it ends a line for some
-
-
-@pytest.mark.parametrize(
-    "program",
-    [
-        f'let type: any, X: any; type /*{C}*/ X = fs; X.write({{path: "hidden"}})',
-        f'let type: any, p: any = "shown"; type /*{C}*/ p = "real"; fs.write({{path: p}})',
-        f"let p: any = 1, q: any = 5; p /*{C}*/ ++\nq; fs.write({{path: q}})",
-        "const p = 1; enum E { p = 2, q = fs.write({path: p}) }",
-        'enum E { help = ((f: any) => f({path: "hidden"})) as any, q = (help as any)(fs.write) }',
-        'const {prototype: P}: any = Array; P[Symbol.iterator] = 1; for (const x of ["shown"]) fs.write({path: x})',
-        'const {"prototype": P}: any = Array; P[Symbol.iterator] = 1; for (const x of ["shown"]) fs.write({path: x})',
-        'function G() { fs.write({path: "x"}) } const a: any = new (G as any)(); new a["constructor"]()',
-        'const p = "shown"; { class \\u0070 { static z = 1 } fs.write({path: p}) }',
-        "fs(); (fs as any)(data)",
-    ],
-)  # fmt: skip
-def test_what_others_may_read_in_another_way_is_open(program: str) -> None:
-    assert "fs" in plan_of_typescript(program, MODULES)["open"]
 
 
 def test_who_is_made_by_a_function_may_call_it_again() -> None:

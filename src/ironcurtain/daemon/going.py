@@ -249,7 +249,8 @@ class Going:
     async def _agreed(self, raw: Json) -> bool:
         """Look at what it may do. Says whether it is still there: a person may have been asked about all of it."""
         runtime, interfaces = self._runs.runtime, await self._runs.interfaces(self._principal, self._given)
-        plan = await read_plan(raw, interfaces, self._principal, runtime, holder_of(self.run))
+        renamed = not self._language.is_typescript
+        plan = await read_plan(raw, interfaces, self._principal, runtime, holder_of(self.run), renamed=renamed)
         cleaned: Json = runtime.redactor.clean(plan.told())[0]
         await self.record("planned", {"plan": cleaned})
         for call in plan.calls:

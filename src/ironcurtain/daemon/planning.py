@@ -97,8 +97,13 @@ async def read_plan(
     principal: Principal,
     runtime: Runtime,
     holder: str = "",
+    *,
+    renamed: bool,
 ) -> Plan:
-    """A plan as a host wrote it down, for whoever has seen what `holder` has. What is malformed there is left open."""
+    """A plan as a host wrote it down, for whoever has seen what `holder` has. What is malformed there is left open.
+
+    `renamed`: a program calls arguments as its language lets it, not all as they are.
+    """
     calls = raw.get("calls") if isinstance(raw, dict) else None
     listed = raw.get("open") if isinstance(raw, dict) else None
     all_sites = [site for site in calls if isinstance(site, dict)] if isinstance(calls, list) else []
@@ -110,7 +115,7 @@ async def read_plan(
     for site in sites:
         left -= len(strict_json.canonical([site.get("args"), site.get("kwargs")]))
         known = site if left > 0 else {**site, "args": None}  # what a person cannot weigh counts as not known
-        found += _planned(known, interfaces, caller, runtime)
+        found += _planned(known, interfaces, caller, runtime, renamed=renamed)
         await asyncio.sleep(0)  # others have their turn
     return Plan(tuple(found), tuple(_known(loose, interfaces)))
 
@@ -122,7 +127,9 @@ def _known(loose: list[Any], interfaces: Interfaces) -> list[str]:
     return names if len(names) <= MOST else sorted({name.partition(".")[0] for name in names})
 
 
-def _planned(site: dict[str, Any], interfaces: Interfaces, caller: ToolCall, runtime: Runtime) -> Iterator[Planned]:
+def _planned(
+    site: dict[str, Any], interfaces: Interfaces, caller: ToolCall, runtime: Runtime, *, renamed: bool
+) -> Iterator[Planned]:
     name, line, often = str(site.get("name"))[:200], site.get("line"), site.get("often")
     function = interfaces.find(name)
     if function is None:
@@ -133,7 +140,7 @@ def _planned(site: dict[str, Any], interfaces: Interfaces, caller: ToolCall, run
     args, kwargs = site.get("args"), site.get("kwargs")
     if isinstance(args, list) and isinstance(kwargs, dict):
         try:
-            arguments = function.arguments(args, kwargs)
+            arguments = function.arguments(args, kwargs) if renamed else dict(kwargs)
         except Refusal:
             arguments = None  # the type checker says so
     if arguments is not None:

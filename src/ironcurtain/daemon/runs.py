@@ -182,7 +182,8 @@ class Runs:
             raw = await Going(self, self._new("", program, None, principal, language), principal).proposed()
         except HostError as error:
             raise Refusal("code_unavailable", str(error), "run: ironcurtain doctor") from None
-        return await read_plan(raw, await self.interfaces(principal), principal, self.runtime)
+        interfaces = await self.interfaces(principal)
+        return await read_plan(raw, interfaces, principal, self.runtime, renamed=language != TYPESCRIPT)
 
     def _start(self, going: Going, answer: dict[str, Json] | None) -> None:
         self._under_way[going.run.id] = going

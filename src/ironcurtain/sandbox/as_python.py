@@ -1,9 +1,9 @@
 """A TypeScript program as Python's syntax tree, so that one analysis reads both languages.
 
 Nothing of the tree is ever run: only which names are called, with what and how often has to come out the same. What has
-no counterpart becomes something whose value is not known and that may happen any number of times. INVARIANT: whatever
-is called in the program, and whatever flows, is there in the tree: a kind of syntax that we have not thought of makes
-the program unreadable, and so does a call or an assignment that the reading did not come by.
+no counterpart becomes something whose value is not known and that may happen any number of times; a kind of syntax that
+we have not thought of makes the program unreadable. What comes out is for people to read: the engine has a reader of
+its own, which takes some texts for others than we do, so nothing is impossible because it is not in here.
 """
 
 from __future__ import annotations
@@ -20,17 +20,14 @@ from ironcurtain.sandbox.names import PUT
 from ironcurtain.sandbox.nodes import (
     IMPORT,
     UnreadableError,
-    identifier,
     imports,
     is_optional,
     names_in,
     owners_in,
     parts_of,
-    require_plain,
     text_of,
     unescaped,
     unwrapped,
-    within,
 )
 
 if TYPE_CHECKING:
@@ -61,7 +58,6 @@ _PARTED: Final = frozenset(
 """What happens in these is what happens in their parts."""
 _CHANGES: Final = frozenset({"assignment_expression", "augmented_assignment_expression", "update_expression"})
 _CALLS: Final = frozenset({"call_expression", "new_expression"})
-_COME_BY: Final = _FUNCTIONS | _CLASSES | _CHANGES | _CALLS | {"for_in_statement", "variable_declarator"}
 _SINGLE: Final = frozenset(
     {"expression_statement", "return_statement", "throw_statement", "template_substitution", "spread_element",
      "type_assertion"}
@@ -77,11 +73,8 @@ def syntax_of(program: str, modules: Iterable[str]) -> ast.Module:
     """The tree of a program that finds these modules. Raises `UnreadableError` where anything may be meant."""
     names = frozenset(modules)
     root = _parsed(program)
-    require_plain(root, program.encode())
     reading = _Reading(names)
     body = reading.block(parts_of(root))
-    if any(node.type in _COME_BY and node.id not in reading.come_by for node in within(root)):
-        raise UnreadableError("something in it was not come by")
     first: list[ast.stmt] = [ast.Import([ast.alias(name) for name in sorted(names)])] if names else []
     if reading.unsteady:
         first.append(ast.Global(sorted(reading.unsteady)))
@@ -117,10 +110,7 @@ class _Reading:
         """Variables that are not what they seem to be: there are several of that name, or a function changes them."""
         self._functions: list[ast.stmt] = []
         """Those that stand within the statement that is read; they are put before it."""
-        self.come_by: set[int] = set()
-        """The calls, changes and functions that were read."""
         self._inside = 0
-        self._in_class = 0
         self._made = 0
 
     # --- Statements. ---
@@ -190,7 +180,6 @@ class _Reading:
         left = inner.child_by_field_name("left") if inner is not None else None
         if inner is None or left is None or (inner.type, left.type) != ("assignment_expression", "identifier"):
             return ast.Expr(self._all(node))
-        self.come_by.add(inner.id)
         names = self._change(names_in(left))
         return ast.Assign([_target(names, single=True)], self._field(inner, "right"))
 
@@ -205,7 +194,6 @@ class _Reading:
     def _declarator(self, node: Node) -> list[ast.stmt]:
         if node.type != "variable_declarator":
             raise UnreadableError("a declaration that we do not know")
-        self.come_by.add(node.id)
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         names = self._declare(*names_in(name))
         single = name is not None and name.type == "identifier"
@@ -215,7 +203,6 @@ class _Reading:
         return [assigned, *self._computed(name, names)]
 
     def _each(self, node: Node) -> ast.stmt:
-        self.come_by.add(node.id)
         left, over = node.child_by_field_name("left"), self._field(node, "right")
         if text_of(node.child_by_field_name("operator")) != "of":
             over = _unknown(over)
@@ -253,7 +240,6 @@ class _Reading:
     # --- Functions and classes. ---
 
     def _function(self, node: Node, name: str) -> ast.stmt:
-        self.come_by.add(node.id)
         self._inside += 1
         given = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
         names = self._declare(*names_in(given))
@@ -269,15 +255,13 @@ class _Reading:
         arguments = ast.arguments([], [ast.arg(each) for each in names], None, [], [], None, [])
         own = node.child_by_field_name("name") if node.type in ("function_expression", "generator_function") else None
         if own is not None:  # it can call itself: who knows how often, and with what
-            self._functions.append(ast.Assign([_target(self._declare(identifier(own)), single=True)], _name(name)))
+            self._functions.append(ast.Assign([_target(self._declare(text_of(own)), single=True)], _name(name)))
         made_of: list[ast.expr] = [_unknown()] if own is not None else []
         return ast.FunctionDef(name, arguments, [*first, *body] or [ast.Pass()], made_of)
 
     def _class(self, node: Node) -> ast.stmt:
-        self.come_by.add(node.id)
         name = node.child_by_field_name("name")
         body: list[ast.stmt] = []
-        self._in_class += 1
         for part in parts_of(node):
             if part.type not in ("class_body", "type_identifier", *_TYPES):  # what it extends, what decorates it
                 body.append(ast.Expr(self._all(part)))
@@ -286,7 +270,6 @@ class _Reading:
                     body += [ast.Expr(self._name_of(member)), self._function(member, self._fresh())]
                 else:
                     body += self._statement(member)
-        self._in_class -= 1
         called = self._declare(text_of(name))[0] if name is not None else self._fresh()
         return ast.ClassDef(called, [], [], body or [ast.Pass()], [])
 
@@ -310,12 +293,8 @@ class _Reading:
 
     def _expression(self, node: Node) -> ast.expr:  # noqa: C901, PLR0911, PLR0912 - a case for each kind
         match node.type:
-            case "identifier" | "shorthand_property_identifier" | "super":
-                return _name(identifier(node))
-            case "this":
-                if not self._in_class:
-                    raise UnreadableError("whatever calls it says what `this` is")
-                return _name("this")
+            case "identifier" | "shorthand_property_identifier" | "super" | "this":
+                return _name(text_of(node))
             case "string" | "template_string":
                 return self._text(node)
             case "number":
@@ -329,9 +308,7 @@ class _Reading:
             case kind if kind in _CALLS:
                 return self._call(node)
             case "member_expression":
-                return ast.Attribute(
-                    self._field(node, "object"), identifier(node.child_by_field_name("property")), _LOAD
-                )
+                return ast.Attribute(self._field(node, "object"), text_of(node.child_by_field_name("property")), _LOAD)
             case "subscript_expression":
                 return ast.Subscript(self._field(node, "object"), self._field(node, "index"), _LOAD)
             case "binary_expression":
@@ -382,7 +359,7 @@ class _Reading:
                     keys.append(self._key(part.child_by_field_name("key")))
                     values.append(self._field(part, "value"))
                 case "shorthand_property_identifier":
-                    keys.append(ast.Constant(identifier(part)))
+                    keys.append(ast.Constant(text_of(part)))
                     values.append(self._value(part))
                 case "comment":
                     pass
@@ -394,7 +371,7 @@ class _Reading:
     def _key(self, node: Node | None) -> ast.expr | None:
         made: ast.expr | None = None
         if node is not None and node.type == "property_identifier":
-            made = ast.Constant(identifier(node))
+            made = ast.Constant(text_of(node))
         elif node is not None and node.type == "string":
             made = self._text(node)
         elif node is not None:
@@ -422,7 +399,6 @@ class _Reading:
                 return _unknown(left, right)
 
     def _assignment(self, node: Node) -> ast.expr:
-        self.come_by.add(node.id)
         left = node.child_by_field_name("left") or node.child_by_field_name("argument")
         names, value = self._change(names_in(left)), self._fresh()
         given = self._field(node, "right")
@@ -457,7 +433,6 @@ class _Reading:
         return [*inner, self._value(value)] if value is not None else inner
 
     def _call(self, node: Node) -> ast.expr:
-        self.come_by.add(node.id)
         callee = node.child_by_field_name("function") or node.child_by_field_name("constructor")
         function = self._value(callee)
         given = node.child_by_field_name("arguments")

@@ -19,8 +19,8 @@ class Names:
         self.loose: set[str] = set()
         """Modules and tools that are used otherwise than by calling them: who knows with what."""
         again = self._read(tree, modules)
-        for name in again & self._bound.keys():  # the name stands for something else as well
-            self.loose.add(self._bound[name])
+        if again & self._bound.keys():  # a name stands for something else as well: who knows where
+            self.loose |= modules
         plain = "help" not in again
         called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
         inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
@@ -60,7 +60,6 @@ class Names:
     def _bind(self, name: str, meant: str, again: set[str]) -> None:
         if self._bound.setdefault(name, meant) != meant:
             again.add(name)
-            self.loose.add(meant)
 
     def meant(self, node: ast.expr) -> str | None:
         """The module or tool that an expression names."""

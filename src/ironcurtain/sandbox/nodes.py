@@ -15,16 +15,6 @@ IMPORT: Final = re.compile(r"(?<![A-Za-z0-9_$])(?:import|export)(?![A-Za-z0-9_$]
 _IMPORTING: Final = frozenset(
     {"import", "import_statement", "import_alias", "import_require_clause", "meta_property", "export_statement"}
 )
-_NAMES: Final = frozenset(
-    {"identifier", "property_identifier", "private_property_identifier", "type_identifier",
-     "shorthand_property_identifier", "shorthand_property_identifier_pattern"}
-)  # fmt: skip
-_REACHING: Final = frozenset(
-    {"globalThis", "arguments", "RegExp", "Reflect", "Proxy", "prototype", "__proto__", "constructor", "defineProperty",
-     "defineProperties", "setPrototypeOf", "getPrototypeOf", "__defineGetter__", "__defineSetter__",
-     "prepareStackTrace", "captureStackTrace"}
-)  # fmt: skip
-"""Names by which a program reaches everything, or changes what other names mean."""
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "\n": "", "\r\n": ""}
 _CODED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\})")
 _PATTERNS: Final = frozenset({"object_pattern", "array_pattern", "rest_pattern", "formal_parameters"})
@@ -50,39 +40,6 @@ def parts_of(node: Node) -> list[Node]:
 def text_of(node: Node | None) -> str:
     """It as it is written."""
     return node.text.decode() if node is not None and node.text is not None else ""
-
-
-def identifier(node: Node | None) -> str:
-    """A name. Raises `UnreadableError` for one after which anything may mean something else."""
-    name = text_of(node)
-    if "\\" in name or name in _REACHING:
-        raise UnreadableError("it names what it means in no way that can be read")
-    return name
-
-
-def require_plain(root: Node, program: bytes) -> None:
-    """Refuse a text in which a name reaches further than it seems, or whose lines may end elsewhere for others."""
-    lines = program.split(b"\n")
-    for node in within(root):
-        if node.type in _NAMES and not _is_constructor(node):
-            identifier(node)
-        elif node.type in ("string", "template_string") and literal(node) in _REACHING:
-            raise UnreadableError("it names what it means in no way that can be read")
-        elif node.type == "comment" and node.start_point.row != node.end_point.row:
-            before = lines[node.start_point.row][: node.start_point.column]
-            if before.strip() or lines[node.end_point.row][node.end_point.column :].strip():
-                raise UnreadableError("a comment ends a line in the middle of something")
-
-
-def _is_constructor(node: Node) -> bool:
-    above = node.parent
-    return above is not None and above.type == "method_definition" and above.child_by_field_name("name") == node
-
-
-def literal(node: Node) -> str | None:
-    """What a text says, if that is all in it."""
-    parts = [text_of(p) if p.type == "string_fragment" else unescaped(text_of(p)) for p in node.named_children]
-    return None if None in parts else "".join(part for part in parts if part is not None)
 
 
 def unescaped(sequence: str) -> str | None:
@@ -133,7 +90,7 @@ def names_in(pattern: Node | None) -> list[str]:
     if pattern is None or pattern.type in _NO_NAMES:
         return []
     if pattern.type in ("identifier", "shorthand_property_identifier_pattern"):
-        return [identifier(pattern)]
+        return [text_of(pattern)]
     return [name for each in _inner(pattern) for name in names_in(each)]
 
 

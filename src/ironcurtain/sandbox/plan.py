@@ -8,6 +8,7 @@ tell, the plan says so; it never leaves out.
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -20,6 +21,7 @@ _MOST_UNROLLED: Final = 50  # times that one loop is written out
 _MOST_WRITTEN_OUT: Final = 1_000  # times, all loops together
 _LONGEST: Final = 2_000  # characters of a constant
 _LARGEST: Final = 2**63  # of what is sent
+_HALVES: Final = re.compile("[\ud800-\udfff]")  # of characters: nobody else keeps them as they are
 _UNKNOWN: Final = object()
 _CATCHES: Final = ("PermissionError", "OSError", "Exception", "BaseException")
 
@@ -57,20 +59,23 @@ def plan_of(program: str, modules: set[str]) -> dict[str, Any]:
     return plan_of_tree(tree, modules)
 
 
-def plan_of_tree(tree: ast.Module, modules: set[str]) -> dict[str, Any]:
-    """The same for what has been read already."""
+def plan_of_tree(tree: ast.Module, modules: set[str], loose: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """The same for what has been read already; `loose` may be called with anything, whatever was read."""
     try:
         names = Names(tree, modules)
+        names.loose |= loose
         reader = _Reader(tree, names, Flows(tree, names))
         reader.block(tree.body, "once", {})
     except RecursionError:
         return {"calls": [], "open": sorted(modules)}
     sites = sorted(reader.sites, key=lambda site: site.line)
+    over = {site.name for site in sites[MOST_SITES:]}
+    whole = names.loose | over
+    unknown = {name for name in whole if "." not in name or name.partition(".")[0] not in whole}
     for site in sites:
         if not site.known:
-            site.flows |= names.loose  # what is called with anything may give anything to anybody
-    over = {site.name for site in sites[MOST_SITES:]}
-    return {"calls": [site.told() for site in sites[:MOST_SITES]], "open": sorted(names.loose | over)}
+            site.flows |= unknown  # what is called with anything may give anything to anybody
+    return {"calls": [site.told() for site in sites[:MOST_SITES]], "open": sorted(unknown)}
 
 
 class _Reader:
@@ -310,7 +315,7 @@ def _constant(node: ast.expr, known: dict[str, Any]) -> Any:  # noqa: ANN401 - a
     """The value of an expression, as far as the text tells."""
     match node:
         case ast.Constant(value=str() as text):
-            return text if len(text) <= _LONGEST else _UNKNOWN
+            return text if len(text) <= _LONGEST and not _HALVES.search(text) else _UNKNOWN
         case ast.Constant(value=value) if value is None or isinstance(value, (bool, int, float)):
             return value if abs(value or 0) < _LARGEST else _UNKNOWN
         case ast.Name(id=name):

@@ -26,9 +26,12 @@ def main() -> int:
 
 
 def plan_of_typescript(program: str, modules: set[str]) -> dict[str, Any]:
-    """The plan of a program that finds these modules; one that is not understood may do anything with them."""
+    """The plan of a program that finds these modules.
+
+    INVARIANT: it may do anything with them, whatever was read: another reader than ours says what its text means.
+    """
     try:
-        found = plan_of_tree(syntax_of(program, modules), modules)
+        found = plan_of_tree(syntax_of(program, modules), modules, frozenset(modules))
     except (UnreadableError, RecursionError):
         found = {"calls": [], "open": sorted(modules)}
     return {**found, "loads": may_load(program)}

@@ -466,7 +466,9 @@ def test_a_plan_is_asked_for_at_once_and_grants_exactly_its_calls(house: House) 
     questions = house.json("approvals", "list")
     assert [question["arguments"] for question in questions] == [{"text": "one"}, {"text": "two"}]
     assert {question["group"] for question in questions} == {program["question"]}
-    assert "2 times" in questions[0]["program"]
+    assert [question["times"] for question in questions] == [2, 1]
+    assert "how often    2 times" in house.run("approvals", "show", questions[0]["id"])
+    assert "bad/touch, 2 times" in house.run("approvals")
     assert coded.names() == []
     house.run("approvals", "approve", program["question"])
     other = until_asked(house, {"text": "th3"})  # what was not in the plan asks

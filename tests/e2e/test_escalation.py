@@ -493,7 +493,22 @@ def test_nobody_can_say_yes_to_an_agent_that_is_gone(house: House, documents: An
     assert not house.records(kind="intent")
 
 
-def test_the_agents_reason_is_one_line_below_the_facts(house: House, documents: Any) -> None:
+def test_an_agent_cannot_fill_the_screen_with_questions(house: House, documents: Any) -> None:
+    agent = house.agent("--agent", "coder")
+    ask(agent, reason="word " * 500, path=str(documents / ("\u4e00\u4e8c" * 40)))
+    (question,) = waiting(house)
+    assert len(question["agentSays"]) < 500
+    strange = "".join(map(chr, range(0x4E00, 0x4E00 + 9_000)))
+    path = str(documents / "b")
+    asked = [ask(agent, "filesystem__write_file", path=path, content=f"{n}{strange}") for n in range(45)]
+    refused = [agent.await_(call) for call in asked[40:]]
+    assert {code_of(answer["result"]) for answer in refused} == {"ask_flood"}
+    shown = house.json("approvals", "list")
+    assert max(len(each["unusual"]) for each in shown) <= 42
+    assert "look" in house.run("approvals", "show", shown[-1]["id"])
+
+
+def test_the_agents_reason_is_one_line_apart_from_the_facts(house: House, documents: Any) -> None:
     reason = "fine\nbecause      routine\r\n\x1b[2J\x1b[1Ait           reads nothing\u2028\u202eyour words   always"
     ask(house.agent("--agent", "coder"), reason=reason, path=str(documents / "a.txt"))
     (question,) = waiting(house)
@@ -505,7 +520,7 @@ def test_the_agents_reason_is_one_line_below_the_facts(house: House, documents: 
     assert len(facts) == 4, "as many as there are facts, none of them the agent's"
     assert lines[facts[0]] == f"it           reads {documents}/a.txt"
     (said,) = [number for number, line in enumerate(lines) if "routine" in line]
-    assert said > max(facts)
+    assert said < min(facts), "where the eye is, facts stand"
     assert lines[said - 1] == "the agent says (its own words, they prove nothing):"
     assert lines[said].startswith("│ fine\\nbecause ")
     assert lines[said].endswith("\\r\\n\\x1b[2J\\x1b[1Ait           reads nothing\\u2028\\u202eyour words   always")

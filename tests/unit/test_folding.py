@@ -16,11 +16,12 @@ EVIL = "x" * 500 + "\napproved bad touch\r\x1b[2Jdone in 1 s\u202e\u2028" + "\u7
 QUESTION: dict[str, Any] = {
     "arguments": {"text": EVIL, EVIL: [EVIL]}, "besides": {"x": EVIL}, "unusual": [EVIL], "secondsLeft": None, "session": "s",
     "agent": {"agent": EVIL}, "server": EVIL, "tool": EVIL, "happens": [EVIL], "leaves": EVIL, "undone": EVIL,
-    "reason": EVIL, "alsoAsked": [EVIL], "rule": EVIL, "principle": EVIL, "agentSays": EVIL,
+    "reason": EVIL, "alsoAsked": [EVIL], "rule": EVIL, "principle": EVIL, "agentSays": EVIL, "program": EVIL,
+    "times": 2,
 }  # fmt: skip
 OURS = (
     "exactly what", "and beside it", "look   ", "asked by ", "wants ", "it   ", "leaves here ", "undoing it ", "because ",
-    "and because ", "rule ", "your words ", "the agent says", "\u2502 ", "   ", "\u250c ", "failed in ", "transcript ",
+    "and because ", "rule ", "your words ", "in a program ", "how often ", "the agent says", "\u2502 ", "   ", "\u250c ", "failed in ", "transcript ",
 )  # fmt: skip
 
 

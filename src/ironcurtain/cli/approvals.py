@@ -11,6 +11,7 @@ from ironcurtain.cli.folding import behind_bar, labelled, say
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import agreed, console, table
 from ironcurtain.errors import Refusal, visible
+from ironcurtain.escalation.shown import often
 
 if TYPE_CHECKING:
     import argparse
@@ -129,6 +130,9 @@ def _found(id_: str) -> list[dict[str, Any]]:
 
 def describe(out: Console, question: dict[str, Any]) -> None:
     """Everything a person needs to decide, nothing cut. What matters most stands last, where the eye is."""
+    if question["agentSays"]:
+        out.print("the agent says (its own words, they prove nothing):", style="dim")
+        behind_bar(out, visible(question["agentSays"]), "dim")
     out.print("exactly what will be sent:", style="dim")
     _print_json(out, question["arguments"])
     if question["besides"]:
@@ -151,9 +155,10 @@ def describe(out: Console, question: dict[str, Any]) -> None:
         labelled(out, "rule         ", visible(question["rule"]))
     if question["principle"]:
         labelled(out, "your words   ", visible(question["principle"]))
-    if question["agentSays"]:
-        out.print("the agent says (its own words, they prove nothing):", style="dim")
-        behind_bar(out, visible(question["agentSays"]), "dim")
+    if question["program"]:
+        labelled(out, "in a program ", visible(question["program"]))
+    if often(question):
+        labelled(out, "how often    ", f"{question['times']} times, with one yes", "bold yellow")
 
 
 def _print_json(out: Console, value: object) -> None:
@@ -180,7 +185,7 @@ def left(question: dict[str, Any]) -> str:
 
 
 def _wants(question: dict[str, Any]) -> str:
-    return f"{question['server']}/{question['tool']}"
+    return f"{question['server']}/{question['tool']}{often(question)}"
 
 
 def _agent(question: dict[str, Any]) -> str:

@@ -105,7 +105,9 @@ class Watch:
             for each in others:
                 self._out.rule(style="dim")
                 describe(self._out, each)
-            self._out.print(f"approve these {len(others)} calls, each once?", style="bold")
+            times = sum(each["times"] for each in others)
+            each_ = "each once" if times == len(others) else f"{times} times in all"
+            self._out.print(f"approve these {len(others)} calls, {each_}?", style="bold")
             return self._sure() and self._say(question["group"], approved=True)
         return False
 
@@ -142,7 +144,8 @@ class Watch:
 
 
 def _keys(question: dict[str, Any], together: int) -> str:
-    keys = ["a approve once", "d deny", "x deny and say why", "n later", "q quit"]
+    approve = "a approve once" if question["times"] == 1 else f"a approve {question['times']} times"
+    keys = [approve, "d deny", "x deny and say why", "n later", "q quit"]
     if question["widens"]:
         keys.insert(1, "s approve this very call for the session")
     if question["pattern"]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _TICK: Final = 5.0  # seconds between signs of life while a person is asked
 _GOOD_FOR: Final = 60.0  # seconds from a person's yes to the forward
+_LONGEST_SAID: Final = 400  # characters of what an agent says of a call
 _SESSION_USES: Final = 1_000
 _SESSION_SECONDS: Final = 12 * 3600.0
 _FORM: Final[dict[str, Json]] = {
@@ -94,7 +95,7 @@ class Asking:
             answered=asyncio.get_running_loop().create_future(),
             widens=widens,
             pattern=pattern_for(call, os.path.isdir, selectors_of(tool)) if widens else None,
-            agent_says=said if isinstance(said, str) else "",
+            agent_says=_cut(said) if isinstance(said, str) else "",
             besides=besides,
             size=len(strict_json.canonical(call.arguments)) + len(strict_json.canonical(besides)),
             granted=(settings.grant_uses, settings.grant_seconds),
@@ -223,6 +224,10 @@ def _approval(effect: AskHuman, approver: str, asked: str) -> Approval:
 def _content(effect: AskHuman) -> str:
     reasons = sorted(f"{verdict.code} {verdict.rule} {verdict.reason}" for verdict in effect.asking)
     return f"{effect.digest} {effect.prepared.policy_digest} {hashlib.sha256(repr(reasons).encode()).hexdigest()}"
+
+
+def _cut(said: str) -> str:
+    return said if len(said) <= _LONGEST_SAID else f"{said[:_LONGEST_SAID]} ... (it says more)"
 
 
 def _stamp(moment: float) -> str:

@@ -10,7 +10,6 @@ import asyncio
 import math
 import secrets
 import time
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from ironcurtain.daemon.planning import Planned
     from ironcurtain.daemon.runs import Runs
     from ironcurtain.gateway.context import Tell
+    from ironcurtain.mediation.effects import AskHuman
     from ironcurtain.model.call import Json
     from ironcurtain.sandbox.store import Run
 
@@ -59,27 +59,26 @@ class PlanAsking:
 
     async def ask(self, calls: Sequence[Planned]) -> None:
         """Ask, wait, and grant what was said yes to; on disk it still waits. Raises `EndedError` for a no."""
-        uses = Counter(call.effect.digest for call in calls if call.effect)
-        questions = {call.effect.digest: self._question(call, uses) for call in calls if call.effect}
+        effects = {call.effect.digest: call.effect for call in calls if call.effect}
+        questions = [
+            self._question(effect, [call.line for call in calls if call.effect and call.effect.digest == digest])
+            for digest, effect in effects.items()
+        ]
         queue = self._runtime.queue
         try:
-            for question in questions.values():
+            for question in questions:
                 queue.put(question)
-            self._put_away(list(questions.values()))
-            await self._record("asked", {"questions": [question.id for question in questions.values()]})
-            for digest, question in questions.items():
-                await self._answered(question, uses[digest])
+            self._put_away(questions)
+            await self._record("asked", {"questions": [question.id for question in questions]})
+            for question in questions:
+                await self._answered(question)
         finally:
-            for question in questions.values():
+            for question in questions:
                 queue.drop(question)
         self._run.question = ""
 
-    def _question(self, call: Planned, uses: Counter[str]) -> Question:
-        effect = call.effect
-        if effect is None:
-            raise EndedError("plan", "nothing is asked of it")
-        times = uses[effect.digest]
-        often = f", {times} times" if times > 1 else ""
+    def _question(self, effect: AskHuman, lines: list[int]) -> Question:
+        where = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
         return Question(
             id=secrets.token_hex(4),
             session=self._session,
@@ -88,8 +87,9 @@ class PlanAsking:
             expires=math.inf,
             answered=asyncio.get_running_loop().create_future(),
             size=len(strict_json.canonical(effect.prepared.call.arguments)),
-            program=f"line {call.line} of program {self._run.id}{often}; asked before it runs",
+            program=f"{where} of program {self._run.id}; asked before it runs",
             plan=self._run.id,
+            times=len(lines),
         )
 
     def _put_away(self, questions: list[Question]) -> None:
@@ -98,7 +98,7 @@ class PlanAsking:
         self._run.status, self._run.question = Status.WAITING, name
         self._runs.save(self._run)
 
-    async def _answered(self, question: Question, uses: int) -> None:
+    async def _answered(self, question: Question) -> None:
         while not question.answered.done():
             if self._tell is not None:
                 self._tell({"progress": 1e-6, "message": "waiting for a person to approve the plan of this program"})
@@ -109,12 +109,12 @@ class PlanAsking:
             raise EndedError("denied", f"a person said no to {question.program}{said}; nothing was done")
         runtime, call = self._runtime, question.effect.prepared.call
         grant = Grant(
-            runtime.grants.next_id(), question.effect, answer.approver, uses, time.monotonic() + _GOOD_FOR,
+            runtime.grants.next_id(), question.effect, answer.approver, question.times, time.monotonic() + _GOOD_FOR,
             self._session, None,
         )  # fmt: skip
         await self._record(
             "granted",
-            {"question": question.id, "grant": grant.id, "server": call.server, "tool": call.tool, "uses": uses,
-             "callDigest": question.effect.digest, "approver": answer.approver},
+            {"question": question.id, "grant": grant.id, "server": call.server, "tool": call.tool,
+             "uses": question.times, "callDigest": question.effect.digest, "approver": answer.approver},
         )  # fmt: skip
         runtime.grants.add(grant, time.monotonic())

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MOST_WAITING: Final = 50  # questions of one principal at once; more than a person can weigh
 MOST_IN_ALL: Final = 200
 MOST_BYTES: Final = 128 * 1024  # of one question; nobody reads more
+MOST_BYTES_OF_ONE: Final = 1024 * 1024  # of all questions of one principal
+MOST_BYTES_IN_ALL: Final = 4 * 1024 * 1024
 
 
 class Scope(Enum):
@@ -74,6 +76,8 @@ class Question:
     """Where in a program the call stands."""
     plan: str = ""
     """The program whose calls are asked for all at once, before it runs."""
+    times: int = 1
+    """How often a yes lets the call be made."""
 
     @property
     def kind(self) -> object:
@@ -97,7 +101,9 @@ class Queue:
         if question.size > MOST_BYTES:
             raise Refusal("ask_too_large", f"more than {MOST_BYTES} bytes are too much to ask a person about")
         mine = [each for each in self._waiting.values() if _whose(each) == _whose(question)]
-        if len(mine) >= MOST_WAITING or len(self._waiting) >= MOST_IN_ALL:
+        own, all_ = (question.size + sum(each.size for each in some) for some in (mine, self._waiting.values()))
+        many = len(mine) >= MOST_WAITING or len(self._waiting) >= MOST_IN_ALL
+        if many or own > MOST_BYTES_OF_ONE or all_ > MOST_BYTES_IN_ALL:
             raise Refusal(
                 "ask_flood", f"{len(self._waiting)} calls already wait for a person", "wait for answers first"
             )

@@ -1,4 +1,4 @@
-"""A question as a person sees it: everything that matters, nothing cut, the agent's words last and marked."""
+"""A question as a person sees it: everything that matters, nothing cut, the agent's words apart and marked."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ def shown(question: Question, group: str, now: float) -> dict[str, Json]:
         "description": rule.description if rule else "",
         "alsoAsked": [*sorted(each.reason for each in effect.asking if each.reason != decision.reason)],
         "program": question.program,
+        "times": question.times,
         "agentSays": question.agent_says,
         "widens": question.widens,
         "pattern": [*question.pattern.shown()] if question.pattern else [],
@@ -56,11 +57,17 @@ def shown(question: Question, group: str, now: float) -> dict[str, Json]:
     }
 
 
+def often(question: dict[str, Json]) -> str:
+    """How often a yes lets the call be made, if that is more than once."""
+    times = question.get("times", 1)
+    return f", {times} times" if times != 1 else ""
+
+
 def in_one_message(question: dict[str, Json]) -> str:
     """For a dialog of a client: plain lines, facts first."""
     happens, strange, also = question["happens"], question["unusual"], question["alsoAsked"]
     lines = [
-        f"IronCurtain asks: may the agent call {question['server']}/{question['tool']}?",
+        f"IronCurtain asks: may the agent call {question['server']}/{question['tool']}{often(question)}?",
         *(f"It {line}" for line in (happens if isinstance(happens, list) else [])),
         f"Leaves this machine: {question['leaves']}. Can be undone: {question['undone']}.",
         f"Asked because: {question['reason']}",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ironcurtain.model.policy import Tool
     from ironcurtain.model.roles import Role
 
+_MOST_UNUSUAL: Final = 20  # characters and hosts that are spelled out
 _ENCODED: Final = re.compile(r"xn--[a-z0-9-]+")
 _VERBS: Final = {
     "read-path": "reads",
@@ -97,10 +98,13 @@ def unusual(call: CanonicalCall, besides: dict[str, Json]) -> list[str]:
     """The characters that may look like others, spelled out."""
     text = "".join([*(str(item.value) for item in call.values), *_strings(call.arguments), *_strings(besides)])
     hosts = {label: _decoded(label) for label in _ENCODED.findall(text)}
-    strange = dict.fromkeys(c for c in text + "".join(hosts.values()) if not c.isascii())
+    read = [f"{label} is read as {host}" for label, host in hosts.items() if host]
+    strange = [c for c in dict.fromkeys(text + "".join(hosts.values())) if not c.isascii()]
+    more = max(0, len(read) - _MOST_UNUSUAL) + max(0, len(strange) - _MOST_UNUSUAL)
     return [
-        *(f"{label} is read as {host}" for label, host in hosts.items() if host),
-        *(f"{c} is U+{ord(c):04X} {unicodedata.name(c, 'without a name')}" for c in strange),
+        *read[:_MOST_UNUSUAL],
+        *(f"{c} is U+{ord(c):04X} {unicodedata.name(c, 'without a name')}" for c in strange[:_MOST_UNUSUAL]),
+        *([f"and {more} more that may look like others"] if more else []),
     ]
 
 

@@ -17,11 +17,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from ironcurtain.adoption.secrets import concealer, is_secret
 from ironcurtain.audit.chain import BadRecordError, Head, seal, unseal
 from ironcurtain.audit.checkpoint import Signer, append_checkpoint, read_checkpoints
 from ironcurtain.audit.disk import Disk
 from ironcurtain.audit.record import request_fields
-from ironcurtain.audit.redact import LONGEST, Redactor, concealer, is_secret
+from ironcurtain.audit.redact import LONGEST, MOST, MOST_TAKEN, Redactor
 from ironcurtain.audit.store import (
     AuditHaltedError,
     AuditStore,
@@ -175,9 +176,33 @@ def test_names_that_are_cut_stay_apart() -> None:
 
 
 def test_many_small_secrets_do_not_make_a_large_record() -> None:
-    fields = request_fields("s", "t", {"password": ["abcdef"] * 90_000}, Redactor(b"k"))
-    assert fields["withheld"] == 90_000
-    assert len(json.dumps(fields)) < 1_000
+    fields: Any = request_fields("s", "t", {"password": ["abcdef"] * 90_000, "path": "/a"}, Redactor(b"k"))
+    assert fields["arguments"]["path"] == "/a"
+    assert len(fields["arguments"]["password"]) == MOST_TAKEN + 2
+    assert fields["taken"][-1] == {"at": "arguments.password[500]", "kind": "withheld", "number": 1}
+    assert len(json.dumps(fields)) < 100_000
+
+
+BULK: dict[str, Any] = {
+    "secrets in one text": {"content": 'pass="abc"' * 3_000},
+    "secrets in many": {"content": ["sk-" + "a" * 20] * 4_000},
+    "long names around": json.loads('{"' + '":{"'.join(f"{n}{'k' * 9_000}" for n in range(25)) + '": []' + "}" * 25),
+    "many texts": {"content": ["x" * 16_000] * 200},
+    "many small": {"content": [[str(n)] for n in range(50_000)]},
+    "many names": {"content": {f"a {n}": n for n in range(50_000)}},
+    "a long text": {"content": "x" * 3_000_000},
+}
+
+
+@pytest.mark.parametrize("name", BULK)
+def test_no_bulk_keeps_another_argument_out_of_the_record_or_makes_it_large(name: str) -> None:
+    fields: Any = request_fields(
+        "s", "t", {**BULK[name], "path": "/tmp/x", "to": ["bob"]}, Redactor(b"k", ["a-secret-1"])
+    )
+    assert (fields["arguments"]["path"], fields["arguments"]["to"]) == ("/tmp/x", ["bob"])
+    assert len(json.dumps(fields)) < 6 * MOST
+    if name != "long names around":
+        assert fields["taken"]
 
 
 # --- Faults. ---
@@ -480,4 +505,7 @@ def test_only_what_nobody_could_guess_is_taken_out_of_what_servers_say() -> None
     strong = "v3ry9Private7Value1x5Q"
     conceal = concealer([strong, "letmein1", "production", "result", "application/json"])
     said: Any = {strong: [f"a {strong} b", "letmein1 in production", {"result": "application/json"}]}
-    assert conceal(said) == {strong: ["a [credential] b", "letmein1 in production", {"result": "application/json"}]}
+    told = ["a [credential] b", "letmein1 in production", {"result": "application/json"}]
+    assert conceal(said) == {"[credential]": told}
+    for other in ("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "123456789:AAF-x9y8z7w6v5u4", "SG.a1b2c3d4.e5f6g7h8i9j0"):
+        assert concealer([other])(f"it is {other}") == "it is [credential]"

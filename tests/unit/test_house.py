@@ -32,7 +32,7 @@ ROOMS = {
     "sandbox": {"model", "errors", "wire", "sandbox"},
     "agent": {"model", "agent"},
     "identity": {"identity"},
-    "adoption": {"errors", "wire", "audit", "artifacts", "adoption"},
+    "adoption": {"model", "errors", "wire", "audit", "artifacts", "adoption"},
 }
 
 

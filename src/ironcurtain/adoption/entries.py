@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ironcurtain.audit.redact import is_secret
+from ironcurtain.adoption.secrets import is_secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

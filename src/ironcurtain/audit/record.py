@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ironcurtain.wire import strict_json
 
@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from ironcurtain.audit.redact import Redactor
     from ironcurtain.model.call import Arguments, Json, Principal
     from ironcurtain.model.decision import Decision
-
-
-_MOST_TAKEN: Final = 256 * 1024  # bytes of what is said about secrets and bulk in one record
 
 
 def principal_fields(principal: Principal) -> dict[str, Json]:
@@ -25,13 +22,7 @@ def request_fields(server: str, tool: str, arguments: Arguments, redactor: Redac
     """What was asked for, less secrets and bulk."""
     cleaned, taken = redactor.clean(arguments, "arguments")
     fields: dict[str, Json] = {"server": server, "tool": tool, "arguments": cleaned}
-    if not taken:
-        return fields
-    size = len(strict_json.canonical(taken))
-    if size > _MOST_TAKEN:  # what was taken out would be more than what it was taken from
-        digest = hashlib.sha256(strict_json.canonical(arguments)).hexdigest()
-        return {"server": server, "tool": tool, "withheld": len(taken), "sha256": digest}
-    return {**fields, "taken": taken}
+    return {**fields, "taken": taken} if taken else fields
 
 
 def evaluation_fields(decision: Decision, redactor: Redactor, policy: tuple[int, str] | None) -> dict[str, Json]:

@@ -3,8 +3,8 @@
 A secret is known by its value (the credentials of the home, also in base64, hexadecimal and percent-encoding), by the
 name it goes under (`password`, `api_key`), or by its shape (`ghp_...`, a private key). It is replaced by a keyed
 digest: whoever holds the key can still ask whether two secrets were the same, nobody can read one. A string that is
-longer than a record should carry is cut, with its digest and its length. Both are listed beside the value, so that
-nothing inside it can pretend.
+longer than a record should carry is cut, with its digest and its length; what is too much in all is withheld. Each is
+listed beside the value, so that nothing inside it can pretend.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, quote_plus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from ironcurtain.model.call import Json
 
 LONGEST: Final = 16_384  # characters of one string
-_STRONG: Final = 16  # characters of a secret that is taken out of what servers say
-_CONCEALED: Final = "[credential]"
+MOST: Final = 1 << 17  # characters of all of them
+MOST_TAKEN: Final = 500  # secrets and cuts that are listed
+_COST: Final = 16  # characters that a value counts for beside its own
+_LONGEST_STEP: Final = 60  # characters of a name in a place
+_LONGEST_PLACE: Final = 400
 _LONGEST_SECRET: Final = 16_384  # characters
 SHORTEST_SECRET: Final = 6  # characters; anything shorter would blank out words
 
@@ -47,21 +50,9 @@ _IN_TEXT: Final = re.compile(
     rf"(?i)((?:{_NAMES})[\s\"'\]]{{0,9}}[:=]\s{{0,9}})([\"'`])((?:(?!\2)[^\\\n]|\\.){{1,512}})\2"
 )
 """In a program, or in JSON: `password = "..."`."""
-_BY_SHAPE: Final = re.compile("|".join(f"(?P<s{number}>{shape})" for number, shape in enumerate(_SHAPES.values())))
+BY_SHAPE: Final = re.compile("|".join(f"(?P<s{number}>{shape})" for number, shape in enumerate(_SHAPES.values())))
 _KINDS: Final = tuple(_SHAPES)
-_BY_NAME: Final = re.compile(rf"(?i)(?:^|[_\-. ])(?:{_NAMES})$")
-
-_PASSWORD: Final = re.compile(r"(?i)secret|passw|passphrase|pwd$")
-_VARIABLE: Final = re.compile(
-    r"(?i)token|credential|auth(?!or)|cookie|apikey|dsn$|(?:^|_)pat$|key(?:[_-]?id)?$|connection_?string"
-)
-_SETTING: Final = re.compile(r"[0-9.]+|[A-Za-z]{1,12}|[~./].*|https?://[^@]*")
-"""What is no secret, whatever it is called: a number, a word, a path, an address."""
-"""A variable of a server's environment is taken for a secret sooner than an argument of a call."""
-# Letters and digits that take turns, as they do in what nobody chose.
-_TOKEN: Final = re.compile(r"(?=(?:[^0-9]*[0-9]+[^0-9]+){3})[A-Za-z0-9+=_-]{20,}")
-_DIGEST: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_UUID: Final = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+BY_NAME: Final = re.compile(rf"(?i)(?:^|[_\-. ])(?:{_NAMES})$")
 
 
 class Redactor:
@@ -73,9 +64,9 @@ class Redactor:
 
     def clean(self, value: Json, name: str = "") -> tuple[Json, list[Json]]:
         """The value as a record may carry it, and what was taken out of it. If that fails, nothing of it is carried."""
-        taken: list[Json] = []
+        cleaning = _Cleaning(self._key, self._known)
         try:
-            return self._clean(value, name, name, taken), taken
+            return cleaning.whole(value, name), cleaning.taken
         except Exception as error:  # noqa: BLE001 - a record with a gap is better than none, or than a secret in it
             return f"[unredactable {type(error).__name__}]", [{"at": name, "kind": "unredactable"}]
 
@@ -83,91 +74,98 @@ class Redactor:
         """A message that may quote a secret, without it."""
         return str(self.clean(text)[0])
 
-    def _clean(self, value: Json, place: str, name: str, taken: list[Json]) -> Json:
+
+class _Cleaning:
+    """One value. INVARIANT: what that costs, and how much comes out, does not grow with the value."""
+
+    def __init__(self, key: bytes, known: re.Pattern[str] | None) -> None:
+        self._key = key
+        self._known = known
+        self._left = MOST
+        self._over = False
+        self.taken: list[Json] = []
+
+    def whole(self, value: Json, name: str) -> Json:
+        """All of it, the smallest parts first: no bulk keeps another argument out of the record."""
+        if not isinstance(value, dict):
+            return self._clean(value, name, name)
+        return self._clean({key: value[key] for key in sorted(value, key=lambda key: _weight(value[key]))}, name, name)
+
+    def _clean(self, value: Json, place: str, name: str) -> Json:
+        self._left -= _COST
         if isinstance(value, dict):
             cleaned: dict[str, Json] = {}
             for key, item in value.items():
-                shown = self._string(key, f"{place}.(key)", "", taken)
+                if self._left <= 0:
+                    cleaned["[withheld]"] = self._withheld(place, len(value) - len(cleaned))
+                    break
+                shown = self._string(key, f"{place}.(key)", "")
                 if shown != key:  # two names that were cut or replaced stay two
                     shown = f"{shown[:LONGEST]} {len(cleaned)}"
-                cleaned[shown] = self._clean(item, f"{place}.{shown}", key, taken)
+                cleaned[shown] = self._clean(item, f"{place}.{shown[:_LONGEST_STEP]}"[-_LONGEST_PLACE:], key)
             return cleaned
         if isinstance(value, list):
-            return [self._clean(item, f"{place}[{index}]", name, taken) for index, item in enumerate(value)]
-        return self._string(value, place, name, taken) if isinstance(value, str) else value
+            listed: list[Json] = []
+            for index, item in enumerate(value):
+                if self._left <= 0:
+                    listed.append(self._withheld(place, len(value) - index))
+                    break
+                listed.append(self._clean(item, f"{place}[{index}]"[-_LONGEST_PLACE:], name))
+            return listed
+        return self._string(value, place, name) if isinstance(value, str) else value
 
-    def _string(self, text: str, place: str, name: str, taken: list[Json]) -> str:
-        if name and text and _BY_NAME.search(_spaced(name[-40:])):
-            return self._replace(text, "by-name", place, taken)
+    def _string(self, text: str, place: str, name: str) -> str:
+        if name and text and BY_NAME.search(spaced(name[-40:])):
+            return self._replace(text, "by-name", place)
         if len(text) > LONGEST:  # what is not kept is not looked through, but for the end of what stands at the cut
-            mark = hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()[:32]
-            taken.append({"at": place, "kind": "long", "length": len(text), "hmac": mark})
+            self._take("long", text, place)
             text = text[: LONGEST + _LONGEST_SECRET]
+        self._left -= len(text)
         if self._known:
-            text = self._known.sub(lambda found: self._replace(found.group(), "credential", place, taken), text)
-        text = _BY_SHAPE.sub(
-            lambda found: self._replace(found.group(), _KINDS[(found.lastindex or 1) - 1], place, taken), text
-        )
-        text = _IN_TEXT.sub(lambda found: found[1] + self._replace(found[3], "by-name", place, taken), text)
+            text = self._known.sub(lambda found: self._replace(found.group(), "credential", place), text)
+        text = BY_SHAPE.sub(lambda found: self._replace(found.group(), _KINDS[(found.lastindex or 1) - 1], place), text)
+        text = _IN_TEXT.sub(lambda found: found[1] + self._replace(found[3], "by-name", place), text)
         return text[:LONGEST]
 
-    def _replace(self, secret: str, kind: str, place: str, taken: list[Json]) -> str:
-        mark = hmac.new(self._key, secret.encode(), hashlib.sha256).hexdigest()[:32]
-        taken.append({"at": place, "kind": kind, "length": len(secret), "hmac": mark})
-        return f"[{kind} {mark[:8]}]"
+    def _replace(self, secret: str, kind: str, place: str) -> str:
+        if len(self.taken) >= MOST_TAKEN:
+            return self._withheld(place, 1)
+        return f"[{kind} {self._take(kind, secret, place)[:8]}]"
+
+    def _take(self, kind: str, text: str, place: str) -> str:
+        mark = hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()[:32]
+        self.taken.append({"at": place, "kind": kind, "length": len(text), "hmac": mark})
+        return mark
+
+    def _withheld(self, place: str, number: int) -> str:
+        if not self._over:
+            self.taken.append({"at": place, "kind": "withheld", "number": number})
+        self._over, self._left = True, 0
+        return "[withheld]"
 
 
-def concealer(secrets: Iterable[str]) -> Callable[[Json], Json]:
-    """Takes credentials out of a value, and leaves everything else in it as it is.
-
-    Only those that nobody could guess: a password that is a word would be taken out of other people's texts, and who
-    sees which word is gone has learnt it.
-    """
-    forms = sorted({form for secret in secrets if _is_strong(secret) for form in _forms(secret)}, key=len, reverse=True)
-
-    def conceal(value: Json) -> Json:
-        if isinstance(value, dict):
-            return {key: conceal(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [conceal(item) for item in value]
-        if isinstance(value, str):
-            for form in forms:
-                if form in value:
-                    value = value.replace(form, _CONCEALED)
-        return value
-
-    return conceal if forms else _as_it_is
-
-
-def _as_it_is(value: Json) -> Json:
-    return value
-
-
-def _is_strong(secret: str) -> bool:
-    return len(secret) >= _STRONG and (_TOKEN.fullmatch(secret) is not None or _BY_SHAPE.search(secret) is not None)
+def _weight(value: Json) -> int:
+    """About how many characters there are in it, up to more than a record carries."""
+    pending, weight = [value], 0
+    while pending and weight <= MOST:
+        each = pending.pop()
+        weight += len(each) if isinstance(each, (str, list, dict)) else 1
+        pending += [*each, *each.values()] if isinstance(each, dict) else each if isinstance(each, list) else []
+    return weight
 
 
 def _known(secrets: Iterable[str]) -> re.Pattern[str] | None:
-    forms = {form for secret in secrets if len(secret) >= SHORTEST_SECRET for form in _forms(secret)}
+    forms = {form for secret in secrets if len(secret) >= SHORTEST_SECRET for form in forms_of(secret)}
     # The longest first: one secret may be the beginning of another.
     return re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True)))) if forms else None
 
 
-def is_secret(name: str, value: str) -> bool:
-    """Whether a variable looks like one that nobody else should know, by its name or by its value."""
-    if not value or _BY_NAME.search(_spaced(name)) or _BY_SHAPE.search(value) or _PASSWORD.search(name):
-        return bool(value)
-    if _TOKEN.fullmatch(value) and not _UUID.fullmatch(value) and not _DIGEST.fullmatch(value):
-        return True
-    return _VARIABLE.search(name) is not None and not _SETTING.fullmatch(value)
-
-
-def _spaced(name: str) -> str:
+def spaced(name: str) -> str:
     """`accessToken` as `access_token`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
 
 
-def _forms(secret: str) -> Iterable[str]:
+def forms_of(secret: str) -> Iterable[str]:
     """A secret as it may stand in a text: plain, percent-encoded, and in base64 at each of the three alignments."""
     raw = secret.encode()
     yield from (secret, quote_plus(secret), quote(secret), raw.hex(), raw.hex().upper())

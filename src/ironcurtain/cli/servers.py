@@ -9,13 +9,13 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from ironcurtain.adoption.secrets import concealer
 from ironcurtain.artifacts.first_sight import COMMENT, approve_tools
 from ironcurtain.artifacts.home import Home, default_home
 from ironcurtain.artifacts.packages import unpinned
 from ironcurtain.artifacts.policy import read_bundle
 from ironcurtain.artifacts.servers import read_entries, read_servers, write_servers
 from ironcurtain.artifacts.state import Approved, approve_server, approved_servers, is_approved
-from ironcurtain.audit.redact import concealer
 from ironcurtain.cli.client import tell_to_look
 from ironcurtain.cli.folding import say
 from ironcurtain.cli.loading import surroundings

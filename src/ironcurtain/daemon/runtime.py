@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from ironcurtain.adoption.secrets import concealer
 from ironcurtain.artifacts.active import load_active
 from ironcurtain.artifacts.annotations import pin_of
 from ironcurtain.artifacts.config import Config, read_config
@@ -25,7 +26,7 @@ from ironcurtain.audit.chain import GENESIS
 from ironcurtain.audit.checkpoint import Signer, append_checkpoint, read_checkpoints
 from ironcurtain.audit.disk import Disk
 from ironcurtain.audit.record import evaluation_fields, principal_fields
-from ironcurtain.audit.redact import Redactor, concealer
+from ironcurtain.audit.redact import Redactor
 from ironcurtain.audit.store import AuditHaltedError, AuditStore, Clock, UnrecordableError, found_end, set_aside
 from ironcurtain.audit.unfinished import last_run, unfinished
 from ironcurtain.audit.verify import BrokenChainError

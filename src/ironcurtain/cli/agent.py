@@ -202,8 +202,7 @@ class _Run:
             self._tell("stop")
         elif code == "budget_exhausted":
             if self._asked("give it a new budget and go on? [y/N] ").lower() in ("y", "yes"):
-                self._ours.ask("budget/reset", agent=self._order["agent"])
-                self._tell("continue", whom=helper)
+                self._tell("renew", whom=helper)
             else:
                 self._tell("stop")
         else:

@@ -258,13 +258,15 @@ class Control:
         self._send(jsonrpc.notification("agent/news", news))
 
     async def tell_agent(self, params: dict[str, Json]) -> dict[str, Json]:
-        """Pause an agent, let it go on, say something to it, or stop it."""
+        """Pause an agent, let it go on, give it a new budget, say something to it, or stop it."""
         seat, what = self._daemon.runtime.agents.at_work(str(params.get("id"))), params.get("what")
         match what, params.get("text"):
             case "pause", _:
                 seat.pause()
             case "continue", _:
                 seat.go_on()
+            case "renew", _:
+                await seat.renew()
             case "stop", _:
                 seat.stop("stopped", "its owner stopped it")
             case "end", _:
@@ -272,7 +274,7 @@ class Control:
             case "say", str(text) if text.strip():
                 seat.say(text)
             case _:
-                raise RpcError(jsonrpc.INVALID_PARAMS, "pause, continue, say, stop or end")
+                raise RpcError(jsonrpc.INVALID_PARAMS, "pause, continue, renew, say, stop or end")
         return {}
 
     async def list_agents(self, _: dict[str, Json]) -> dict[str, Json]:

@@ -275,7 +275,7 @@ class Going:
         if run.steps and not state and not run.repeatable:
             raise EndedError("repeat", "it was told too much to be repeated by another interpreter")
         self._at = max(0, len(run.steps) - 1) if state else 0
-        self._host = await self._runs.hosts.take(self._language.starter())
+        self._host = await self._runs.hosts.take(self._principal.root, self._language.starter())
         run.seed = run.seed or self._host.seed
         self._host.say(
             {"program": run.program, "data": run.data, "seed": run.seed, "state": state,
@@ -297,7 +297,7 @@ class Going:
     async def _end_host(self) -> None:
         host, self._host = self._host, None
         if host is not None:
-            await self._runs.hosts.give_back(host)
+            await self._runs.hosts.give_back(self._principal.root, host)
 
     def _note(self, message: dict[str, Any]) -> None:
         """What was printed and read off the clock since the last message."""

@@ -39,6 +39,8 @@ class Purse:
         self._principal = payers[0][0]
         self._payers = payers
         self._tell = tell
+        self._exhausted: Account | None = None
+        """Whose budget was too small for a thought."""
 
     async def think(self, mind: Mind, asked: dict[str, Json]) -> Thought:
         """Reserve what a thought may cost, write that down, have it, and give back what was not used."""
@@ -47,6 +49,7 @@ class Purse:
         accounts = accounts_of(self._principal, self._payers)
         reserved = ledger.reserve(accounts, {TOKENS: worst["tokens"], COST: worst["cost"]}, time.monotonic())
         if isinstance(reserved, Exhausted):
+            self._exhausted = reserved.account
             raise Refusal("budget_exhausted", str(reserved), "")
         about: dict[str, Json] = {
             "run": self._transcript.id, "agent": principal_fields(self._principal),
@@ -82,11 +85,18 @@ class Purse:
             self._tell({"used": told})
         return thought
 
+    async def renew(self) -> None:
+        """A new budget in place of the one that was used up; and of no other."""
+        account, self._exhausted = self._exhausted, None
+        if account is not None:
+            await self._reset(account)
+
     async def close(self) -> None:
         """The task is over, and nobody will use its budget again."""
-        if self._runtime.runs.any_of(self._transcript.id):
-            return
-        account = Account(self._principal, self._transcript.id)
+        if not self._runtime.runs.any_of(self._transcript.id):
+            await self._reset(Account(self._principal, self._transcript.id))
+
+    async def _reset(self, account: Account) -> None:
         with contextlib.suppress(AuditHaltedError, UnrecordableError):
             if self._runtime.ledger.reset(account):
                 await self._runtime.audit.append("event", {"event": "budget", "account": account.fields()})

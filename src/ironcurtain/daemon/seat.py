@@ -105,6 +105,11 @@ class Seat:
         """Let it go on."""
         self._going.set()
 
+    async def renew(self) -> None:
+        """Give it a new budget in place of the one that was used up, and let it go on."""
+        await self._purse.renew()
+        self.go_on()
+
     def say(self, text: str) -> None:
         """Say something to it, which it hears instead of its next thought, or after its answer."""
         self._said.put_nowait(text)

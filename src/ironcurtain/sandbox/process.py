@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -25,11 +26,12 @@ from ironcurtain.wire import strict_json
 from ironcurtain.wire.limits import ANSWER, MESSAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Hashable, Sequence
 
     from ironcurtain.model.call import Json
 
 MOST_HOSTS: Final = 8  # in use at once; each is two processes
+MOST_OF_ONE: Final = 5  # of one owner; fewer than there are
 LARGEST_CALL: Final = MESSAGE.size + (1 << 20)  # bytes of one message but for those that hold a whole program
 LARGEST: Final = ANSWER.size  # bytes of one message: a call, a result, a program that waits
 _SPOKEN: Final = replace(ANSWER, values=MESSAGE.values)
@@ -176,12 +178,13 @@ def _read(line: bytes) -> Json:
 
 
 class Hosts:
-    """Starts hosts, and keeps one ready. INVARIANT: no more than so many are in use, and each has an owner."""
+    """Starts hosts, and keeps one ready. INVARIANT: so many are in use at most, and never all of them by one owner."""
 
     def __init__(self, directory: Path, limits: dict[str, int]) -> None:
         self._settings = directory, limits
         self._spare: asyncio.Task[Host] | None = None
         self._free = asyncio.Semaphore(MOST_HOSTS)
+        self._own: defaultdict[Hashable, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(MOST_OF_ONE))
 
     def prepare(self) -> asyncio.Task[Host]:
         """Have one ready for whoever comes next."""
@@ -189,9 +192,14 @@ class Hosts:
             self._spare = asyncio.create_task(Host.start(*self._settings))
         return self._spare
 
-    async def take(self, start: Callable[[], Awaitable[Host]] | None = None) -> Host:
+    async def take(self, owner: Hashable, start: Callable[[], Awaitable[Host]] | None = None) -> Host:
         """One that nobody has used, or what `start` makes; `give_back` ends it. Waits for one to be free."""
-        await self._free.acquire()
+        await self._own[owner].acquire()
+        try:
+            await self._free.acquire()
+        except BaseException:
+            self._own[owner].release()
+            raise
         try:
             if start is not None:
                 return await start()
@@ -203,15 +211,19 @@ class Hosts:
                     self.prepare()
                     return spare.result()
         except BaseException:
-            self._free.release()
+            self._release(owner)
             raise
 
-    async def give_back(self, host: Host) -> None:
+    async def give_back(self, owner: Hashable, host: Host) -> None:
         """End it, and let another be used."""
         try:
             await host.end()
         finally:
-            self._free.release()
+            self._release(owner)
+
+    def _release(self, owner: Hashable) -> None:
+        self._free.release()
+        self._own[owner].release()
 
     async def close(self) -> None:
         """End the one that is ready."""

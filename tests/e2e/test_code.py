@@ -17,7 +17,7 @@ from ironcurtain.artifacts.policy import Surroundings
 from ironcurtain.artifacts.verify import verify_directory
 from ironcurtain.audit.checkpoint import Signer
 from ironcurtain.sandbox.store import Status, Store
-from tests.e2e.house import PROGRAM, code_of, text_of
+from tests.e2e.house import PROGRAM, code_of, eventually, text_of
 from tests.e2e.test_bad_servers import Bad
 from tests.support import some
 
@@ -53,6 +53,16 @@ class Coded(Bad):
         )
         path.write_text(json.dumps(rules))
         assert verify_directory(house.home / "policy", Surroundings(house.home, time.time())).passed
+
+    def change_policy(self) -> None:
+        """To one that decides the same, by other rules."""
+        path = self.house.home / "policy" / "compiled-policy.json"
+        rules = json.loads(path.read_text())
+        rules["version"] = rules.get("version", 0) + 1
+        rules["rules"].append({"name": "more", "if": {"server": ["nothing"]}, "then": "deny", "reason": "never"})
+        path.write_text(json.dumps(rules))
+        assert verify_directory(path.parent, Surroundings(self.house.home, time.time())).passed
+        eventually(lambda: self.house.status()["policy"]["version"] == rules["version"])
 
     def run(self, program: str, *arguments: str, code: int = 0) -> Any:
         """What came of a program."""
@@ -148,6 +158,25 @@ def test_what_goes_wrong_is_said(house: House, program: str, kind: str, says: st
     told = Coded(house).run(program, code=1)
     assert told["failure"]["kind"] == kind
     assert says in told["failure"]["message"]
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_program_that_is_asked_about_twice_is_kept(house: House, killed: bool) -> None:
+    coded = Coded(house)
+    waiting = coded.start(THREE)
+    first = coded.until("waiting")["question"]
+    coded.change_policy()
+    house.run("approvals", "approve", first)
+    again = eventually(lambda: [each["id"] for each in house.json("approvals", "list") if each["id"] != first])
+    if killed:
+        house.kill()
+        house.run("daemon", "start")
+        again = [coded.until("waiting")["question"]]
+    house.run("approvals", "approve", again[0])
+    done = coded.until("done")
+    assert [json.loads(each) for each in done["result"]] == [arguments for _, arguments in WHOLE]
+    assert coded.names() == WHOLE
+    waiting.communicate(timeout=30)
 
 
 def test_a_program_that_waits_outlives_the_daemon_and_does_nothing_twice(house: House) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ironcurtain.artifacts.policy import Surroundings
 from ironcurtain.artifacts.verify import verify_directory
-from tests.e2e.house import code_of
+from tests.e2e.house import code_of, eventually, text_of
 from tests.e2e.test_helpers import DONE, Family
 from tests.e2e.test_http import Http, answer_in
 
@@ -58,6 +58,21 @@ def test_a_plan_says_what_flows_and_the_call_is_not_made(house: House) -> None:
     (planned,) = (record["plan"] for record in house.records(event="code") if record["what"] == "planned")
     (touch,) = (call for call in planned["calls"] if call["name"] == "bad.touch")
     assert touch["flows"] == ["filesystem.list_directory"]
+
+
+def test_what_a_program_saw_is_known_after_it_was_cut_off(house: House) -> None:
+    watched = Watched(house, "[code]\noffered = true\nseconds = 60\n")
+    agent = house.agent("--agent", "coder")
+    program = f"import bad\nimport filesystem\nseen = {LIST}\nbad.echo(text='seen')\nwhile True:\n    pass"
+    agent.begin("tools/call", {"name": "execute_code", "arguments": {"code": program}})
+    eventually(watched.names)
+    (run,) = (each["run"] for each in house.json("code", "list"))
+    house.kill()
+    house.run("daemon", "start")
+    another = house.agent("--agent", "coder")
+    assert "isError" not in another.call("bad__touch", path=NOTE), "it has seen nothing yet"
+    assert "after 2 calls" in text_of(another.call("code_result", run=run))
+    assert code_of(another.call("bad__touch", path=NOTE)) == "rule_deny"
 
 
 def test_a_door_that_was_there_before_the_daemon_has_seen_whatever_there_is(house: House) -> None:

@@ -242,6 +242,23 @@ def test_money_is_counted_and_when_it_is_used_up_a_person_decides(house: House) 
         assert len(server.requests) > before
 
 
+def test_a_new_budget_is_for_what_was_used_up_and_nothing_else(house: House) -> None:
+    limits = "[budget.session]\ncallsPerTool = 2\n[budget.task]\ninferenceCost = 0.08\n[run]\nanswer = 1000\n"
+    desk = Desk(house, limits)
+    echo = "import bad\ntry:\n    bad.echo(text='%d')\nexcept PermissionError:\n    pass"
+    with ModelServer(programs(*(echo % number for number in range(20)))) as server:
+        environment = desk.environment(server)
+        terminal = Terminal(house, "run", "go on", "--model", PROVIDERS["anthropic"][0], environment=environment)
+        terminal.until("go on? [y/N]", 60)
+        before = len(server.requests)
+        terminal.press("y\n")
+        terminal.until("go on? [y/N]", 60)
+        terminal.press("n\n")
+        terminal.process.wait(timeout=30)
+        assert len(server.requests) > before
+    assert len(desk.names()) == 2, "money is no calls"
+
+
 def test_without_a_model_it_says_what_to_set(house: House) -> None:
     said = house.run("run", "do it", code=2)
     assert "no model is configured" in said

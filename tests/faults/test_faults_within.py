@@ -10,7 +10,6 @@ from unittest import mock
 
 import pytest
 
-from ironcurtain.audit.redact import Redactor
 from ironcurtain.daemon.ports import CallPorts
 from ironcurtain.daemon.runtime import Runtime
 from ironcurtain.gateway.inbound.session import Session
@@ -111,7 +110,7 @@ def test_what_cannot_be_redacted_is_left_out_and_marked(house: House) -> None:
 
     async def work() -> list[Answer]:
         async with Runtime(house.home) as runtime:
-            with mock.patch.object(Redactor, "_clean", side_effect=RecursionError):
+            with mock.patch("ironcurtain.audit.redact._Cleaning.whole", side_effect=RecursionError):
                 allowed = await runtime.call("bad", "echo", {"text": "hidden"})
                 return [allowed, await runtime.call("filesystem", "delete_file", {"path": "hidden"})]
 

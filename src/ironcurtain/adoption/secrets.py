@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING, Final
 
@@ -20,10 +21,9 @@ _VARIABLE: Final = re.compile(
 )
 _SETTING: Final = re.compile(r"[0-9.]+|[A-Za-z]{1,12}|[~./].*|https?://[^@]*")
 """What is no secret, whatever it is called: a number, a word, a path, an address."""
-_MIXED: Final = r"(?=(?:[^0-9]*[0-9]+[^0-9]+){3})"  # letters and digits that take turns, as in what nobody chose
-_TOKEN: Final = re.compile(_MIXED + r"[A-Za-z0-9+=_-]{20,}")
-_UNGUESSABLE: Final = re.compile(_MIXED + r"[!-~]{20,}|(?=.*[a-z])(?=.*[A-Z])[!-~]{32,}")
-"""Among what is known to be secret more has the look of a token: `/`, `.` and `:` stand in some, and few digits."""
+_TOKEN: Final = re.compile(r"(?=(?:[^0-9]*[0-9]+[^0-9]+){3})[A-Za-z0-9+=_-]{20,}")
+"""Letters and digits that take turns, as in what nobody chose."""
+_IN_ADDRESS: Final = re.compile(r"://[^\s/:@]*:([^\s/@]+)@")
 _DIGEST: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _UUID: Final = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -43,13 +43,17 @@ def concealer(secrets: Iterable[str]) -> Callable[[Json], Json]:
     Only those that nobody could guess: a password that is a word would be taken out of other people's texts, and who
     sees which word is gone has learnt it.
     """
-    forms = sorted(
-        {form for secret in secrets if _is_strong(secret) for form in forms_of(secret)}, key=len, reverse=True
-    )
+    parts = [part for secret in secrets for part in (secret, *_IN_ADDRESS.findall(secret))]
+    strong = {form for part in parts if _is_strong(part) for form in forms_of(part)}
+    forms = sorted(strong, key=len, reverse=True)
 
     def conceal(value: Json) -> Json:
         if isinstance(value, dict):
-            return {str(conceal(key)): conceal(item) for key, item in value.items()}
+            named: dict[str, Json] = {}
+            for key, item in value.items():
+                shown = str(conceal(key))
+                named[shown if shown not in named else f"{shown} {len(named)}"] = conceal(item)
+            return named
         if isinstance(value, list):
             return [conceal(item) for item in value]
         if isinstance(value, str):
@@ -66,5 +70,8 @@ def _as_it_is(value: Json) -> Json:
 
 
 def _is_strong(secret: str) -> bool:
-    mixed = _UNGUESSABLE.fullmatch(secret) is not None and not _SETTING.fullmatch(secret)
-    return len(secret) >= _STRONG and (mixed or BY_SHAPE.search(secret) is not None)
+    """Whether nobody could guess it: small letters, large ones and digits take turns in it, or it has a known shape."""
+    kinds = [("a" if c.islower() else "A" if c.isupper() else "0") for c in secret if c.isalnum()]
+    turns = sum(one != two for one, two in itertools.pairwise(kinds))
+    mixed = len(kinds) >= _STRONG and turns > len(kinds) / 4
+    return mixed or BY_SHAPE.fullmatch(secret.strip()) is not None

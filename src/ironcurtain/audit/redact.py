@@ -12,12 +12,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import json
 import re
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, quote_plus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from ironcurtain.model.call import Json
 
@@ -27,6 +28,7 @@ MOST_TAKEN: Final = 500  # secrets and cuts that are listed
 _COST: Final = 16  # characters that a value counts for beside its own
 _LONGEST_STEP: Final = 60  # characters of a name in a place
 _LONGEST_PLACE: Final = 400
+_WITHHELD: Final = "[withheld]"
 _LONGEST_SECRET: Final = 16_384  # characters
 SHORTEST_SECRET: Final = 6  # characters; anything shorter would blank out words
 
@@ -89,7 +91,8 @@ class _Cleaning:
         """All of it, the smallest parts first: no bulk keeps another argument out of the record."""
         if not isinstance(value, dict):
             return self._clean(value, name, name)
-        return self._clean({key: value[key] for key in sorted(value, key=lambda key: _weight(value[key]))}, name, name)
+        smallest_first = sorted(value, key=lambda key: _weight([key, value[key]]))
+        return self._clean({key: value[key] for key in smallest_first}, name, name)
 
     def _clean(self, value: Json, place: str, name: str) -> Json:
         self._left -= _COST
@@ -97,10 +100,10 @@ class _Cleaning:
             cleaned: dict[str, Json] = {}
             for key, item in value.items():
                 if self._left <= 0:
-                    cleaned["[withheld]"] = self._withheld(place, len(value) - len(cleaned))
+                    cleaned[_WITHHELD] = self._withheld(place, len(value) - len(cleaned))
                     break
                 shown = self._string(key, f"{place}.(key)", "")
-                if shown != key:  # two names that were cut or replaced stay two
+                if shown != key or key == _WITHHELD:  # two names that were cut or replaced stay two
                     shown = f"{shown[:LONGEST]} {len(cleaned)}"
                 cleaned[shown] = self._clean(item, f"{place}.{shown[:_LONGEST_STEP]}"[-_LONGEST_PLACE:], key)
             return cleaned
@@ -117,15 +120,28 @@ class _Cleaning:
     def _string(self, text: str, place: str, name: str) -> str:
         if name and text and BY_NAME.search(spaced(name[-40:])):
             return self._replace(text, "by-name", place)
-        if len(text) > LONGEST:  # what is not kept is not looked through, but for the end of what stands at the cut
+        if len(text) > LONGEST:
             self._take("long", text, place)
-            text = text[: LONGEST + _LONGEST_SECRET]
-        self._left -= len(text)
-        if self._known:
-            text = self._known.sub(lambda found: self._replace(found.group(), "credential", place), text)
-        text = BY_SHAPE.sub(lambda found: self._replace(found.group(), _KINDS[(found.lastindex or 1) - 1], place), text)
-        text = _IN_TEXT.sub(lambda found: found[1] + self._replace(found[3], "by-name", place), text)
-        return text[:LONGEST]
+        self._left -= min(len(text), LONGEST)
+        cleaned, at = "", 0
+        for start, end, kind in self._secrets(text[: LONGEST + _LONGEST_SECRET]):
+            if start >= LONGEST:
+                break
+            cleaned += text[at:start] + self._replace(text[start:end], kind, place)
+            at = end
+        return cleaned + text[at:LONGEST]
+
+    def _secrets(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Where they stand in it; those that overlap are one. INVARIANT: places are those of the text as it came."""
+        found = [(*match.span(), "credential") for match in self._known.finditer(text)] if self._known else []
+        found += [(*match.span(), _KINDS[(match.lastindex or 1) - 1]) for match in BY_SHAPE.finditer(text)]
+        found += [(*match.span(3), "by-name") for match in _IN_TEXT.finditer(text)]
+        found.sort(key=lambda each: (each[0], -each[1]))
+        while found:
+            start, end, kind = found.pop(0)
+            while found and found[0][0] < end:
+                end = max(end, found.pop(0)[1])
+            yield start, end, kind
 
     def _replace(self, secret: str, kind: str, place: str) -> str:
         if len(self.taken) >= MOST_TAKEN:
@@ -140,16 +156,16 @@ class _Cleaning:
     def _withheld(self, place: str, number: int) -> str:
         if not self._over:
             self.taken.append({"at": place, "kind": "withheld", "number": number})
-        self._over, self._left = True, 0
-        return "[withheld]"
+        self._over = True
+        return _WITHHELD
 
 
 def _weight(value: Json) -> int:
-    """About how many characters there are in it, up to more than a record carries."""
+    """About what it costs, up to more than there is."""
     pending, weight = [value], 0
     while pending and weight <= MOST:
         each = pending.pop()
-        weight += len(each) if isinstance(each, (str, list, dict)) else 1
+        weight += _COST + (len(each) if isinstance(each, str) else 0)
         pending += [*each, *each.values()] if isinstance(each, dict) else each if isinstance(each, list) else []
     return weight
 
@@ -167,8 +183,9 @@ def spaced(name: str) -> str:
 
 def forms_of(secret: str) -> Iterable[str]:
     """A secret as it may stand in a text: plain, percent-encoded, and in base64 at each of the three alignments."""
+    secret = secret.strip()
     raw = secret.encode()
-    yield from (secret, quote_plus(secret), quote(secret), raw.hex(), raw.hex().upper())
+    yield from (secret, json.dumps(secret)[1:-1], quote_plus(secret), quote(secret), raw.hex(), raw.hex().upper())
     for shift in range(3):
         encoded = base64.b64encode(b"\0" * shift + raw).decode().rstrip("=")
         # The first and the last characters mix with their neighbours; the middle is the secret's own.

@@ -17,6 +17,7 @@ from ironcurtain.daemon.transcripts import About, Transcript, Transcripts
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.gateway.context import AGENTS
 from ironcurtain.identity.variables import variables_of
+from ironcurtain.sandbox.process import MOST_OF_ONE
 from ironcurtain.wire.call import principal_from
 
 if TYPE_CHECKING:
@@ -26,9 +27,7 @@ if TYPE_CHECKING:
     from ironcurtain.daemon.runtime import Runtime
     from ironcurtain.model.call import Json, Principal
 
-MOST: Final = (
-    6  # agents at work at once, besides their helpers: fewer than sandboxes, since each may hold one meanwhile
-)
+MOST: Final = MOST_OF_ONE - 1  # agents at work at once, besides their helpers, for whom a sandbox is left
 _MODEL: Final = re.compile(r"[a-z0-9-]+:\S+")
 _SET: Final = """name one: --model anthropic:claude-sonnet-4-5, or in config.toml: [run] model = "..."; \
 give its key: ironcurtain keys set ANTHROPIC_API_KEY; or play a recorded agent: --script FILE"""

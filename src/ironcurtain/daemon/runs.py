@@ -21,7 +21,7 @@ from ironcurtain.daemon.skills import Skills
 from ironcurtain.errors import Refusal
 from ironcurtain.gateway.context import done_before
 from ironcurtain.sandbox.interfaces import Interfaces
-from ironcurtain.sandbox.process import MOST_OF_ONE, HostError, Hosts
+from ironcurtain.sandbox.process import HostError, Hosts
 from ironcurtain.sandbox.store import GOING_ON, Run, Status, Store
 from ironcurtain.wire.call import principal_from
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ironcurtain.model.call import Json, Principal
 
 MOST_RUNNING: Final = 32  # programs that are not waiting; no more than eight of them at once have a process
+MOST_OF_ONE: Final = 5  # of one agent and whoever works for it
 MOST_WAITING: Final = 200
 MOST_INTERFACES: Final = 64  # kept for the next program; every helper has its own
 LONGEST_PROGRAM: Final = 200_000  # characters

@@ -28,7 +28,6 @@ from ironcurtain.audit.disk import Disk
 from ironcurtain.audit.record import evaluation_fields, principal_fields
 from ironcurtain.audit.redact import Redactor
 from ironcurtain.audit.store import AuditHaltedError, AuditStore, Clock, UnrecordableError, found_end, set_aside
-from ironcurtain.audit.unfinished import last_run, unfinished
 from ironcurtain.audit.verify import BrokenChainError
 from ironcurtain.budget.ledger import Account, Ledger, accounts_of
 from ironcurtain.budget.loops import LoopWatch
@@ -39,6 +38,7 @@ from ironcurtain.daemon.lock import HomeLock
 from ironcurtain.daemon.ports import BRAKE, CallPorts
 from ironcurtain.daemon.runs import Runs
 from ironcurtain.daemon.sources import Sources
+from ironcurtain.daemon.unfinished import last_run, unfinished
 from ironcurtain.errors import ArtifactError, Refusal
 from ironcurtain.escalation.grants import Grants
 from ironcurtain.escalation.queue import Queue

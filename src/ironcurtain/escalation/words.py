@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from ironcurtain.model.policy import Tool
     from ironcurtain.model.roles import Role
 
-_MOST_UNUSUAL: Final = 20  # characters and hosts that are spelled out
+_MOST_UNUSUAL: Final = 100  # characters and hosts that are spelled out
+_ALIKE: Final = (
+    "CYRILLIC", "GREEK", "COPTIC", "ARMENIAN", "CHEROKEE", "LATIN", "FULLWIDTH", "MATHEMATICAL", "COMBINING",
+)  # fmt: skip
 _ENCODED: Final = re.compile(r"xn--[a-z0-9-]+")
 _VERBS: Final = {
     "read-path": "reads",
@@ -99,13 +102,18 @@ def unusual(call: CanonicalCall, besides: dict[str, Json]) -> list[str]:
     text = "".join([*(str(item.value) for item in call.values), *_strings(call.arguments), *_strings(besides)])
     hosts = {label: _decoded(label) for label in _ENCODED.findall(text)}
     read = [f"{label} is read as {host}" for label, host in hosts.items() if host]
-    strange = [c for c in dict.fromkeys(text + "".join(hosts.values())) if not c.isascii()]
+    strange = sorted((c for c in dict.fromkeys(text + "".join(hosts.values())) if not c.isascii()), key=_harmless)
     more = max(0, len(read) - _MOST_UNUSUAL) + max(0, len(strange) - _MOST_UNUSUAL)
     return [
         *read[:_MOST_UNUSUAL],
         *(f"{c} is U+{ord(c):04X} {unicodedata.name(c, 'without a name')}" for c in strange[:_MOST_UNUSUAL]),
         *([f"and {more} more that may look like others"] if more else []),
     ]
+
+
+def _harmless(char: str) -> bool:
+    """Whether it is hardly taken for another: what is not seen, and letters like our own, come first."""
+    return unicodedata.category(char)[0] not in "CZ" and not unicodedata.name(char, "").startswith(_ALIKE)
 
 
 def _decoded(label: str) -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ironcurtain.model.call import Json
 
 MOST_HOSTS: Final = 8  # in use at once; each is two processes
-MOST_OF_ONE: Final = 5  # of one owner; fewer than there are
+MOST_OF_ONE: Final = MOST_HOSTS - 1  # of one owner
 LARGEST_CALL: Final = MESSAGE.size + (1 << 20)  # bytes of one message but for those that hold a whole program
 LARGEST: Final = ANSWER.size  # bytes of one message: a call, a result, a program that waits
 _SPOKEN: Final = replace(ANSWER, values=MESSAGE.values)

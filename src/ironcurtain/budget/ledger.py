@@ -175,9 +175,9 @@ class Ledger:
                 return Exhausted(account, REFUSALS, most)
         return None
 
-    def reset(self, account: Account) -> bool:
-        """The owner gives a new budget. Answers whether there was one."""
-        return self._balances.pop(account, None) is not None
+    def reset(self, account: Account) -> None:
+        """The owner gives a new budget."""
+        self._balances.pop(account, None)
 
     def balances(self) -> Mapping[Account, Balance]:
         """All that is in use."""

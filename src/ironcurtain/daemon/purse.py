@@ -97,6 +97,8 @@ class Purse:
             await self._reset(Account(self._principal, self._transcript.id))
 
     async def _reset(self, account: Account) -> None:
+        """On record before it is so."""
         with contextlib.suppress(AuditHaltedError, UnrecordableError):
-            if self._runtime.ledger.reset(account):
+            if account in self._runtime.ledger.balances():
                 await self._runtime.audit.append("event", {"event": "budget", "account": account.fields()})
+                self._runtime.ledger.reset(account)

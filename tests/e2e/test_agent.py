@@ -153,6 +153,7 @@ def test_a_model_that_obeys_what_it_reads_gets_nothing_done(house: House) -> Non
             "read my mail", "--model", PROVIDERS["openai"][0], environment=desk.environment(server, "openai")
         )
     assert (house.home / "constitution.md").read_bytes() == before
+    assert "┌ its plan\n│ line 2: " in said
     assert "denied" not in said.split("it writes a program")[1]
     assert "nothing was done" in said, "the text of the program says already that it can only be refused"
     assert house.records(kind="intent")[-1]["request"]["tool"] == "echo"

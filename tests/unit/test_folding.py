@@ -42,6 +42,10 @@ def test_every_row_begins_with_something_of_ours(width: int) -> None:
     live.show({"message": {"role": "tool", "text": EVIL, "failed": True}})
     live.show({"message": {"role": "model", "calls": [{"name": EVIL, "arguments": {EVIL: EVIL}}]}})
     live.show({"text": EVIL})
+    site = {"name": EVIL, "line": 1, "often": "once", "flows": [EVIL], "arguments": {EVIL: EVIL}}
+    plan = {"calls": [site, "[withheld]", {"name": EVIL}] * 5, "open": [EVIL]}
+    live.show({"record": "event", "event": "code", "what": "planned", "plan": plan})
+    live.show({"record": "event", "event": "code", "what": "planned", "plan": {"calls": "[withheld]"}})
     told = {"status": "failed", "reason": EVIL, "tokens": 0, "cost": 0.0, "id": "1", "path": "p"}
     live.summary(told)
     found = rows(out)

@@ -14,6 +14,7 @@ from ironcurtain.cli.folding import behind_bar, say
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.show import console, table
 from ironcurtain.errors import Refusal, visible
+from ironcurtain.sandbox.words import in_words
 
 if TYPE_CHECKING:
     import argparse
@@ -45,9 +46,9 @@ def plan(arguments: argparse.Namespace) -> int:
     with Client(home) as client:
         told = client.ask("code/plan", program=program, agent=arguments.agent, language=_language(arguments))
     if arguments.json:
-        print(json.dumps({name: told[name] for name in ("calls", "open")}))
+        print(json.dumps(told))
         return DONE
-    for line in told["words"] or ["it calls no tool"]:
+    for line in in_words(told) or ["it calls no tool"]:
         say(visible(line))
     return DONE
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.cli.folding import BAR, behind_bar, cells, labelled, pieces, prose, room
 from ironcurtain.errors import visible
+from ironcurtain.sandbox.words import in_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -145,7 +146,15 @@ class Live:
 
     # --- What is decided. ---
 
+    def _plan(self, lines: list[str]) -> None:
+        """What a program may do, before it does it."""
+        more = f" ({len(lines) - _LONGEST_RESULT} lines more)" if len(lines) > _LONGEST_RESULT else ""
+        if lines:
+            self._block(f"its plan{more}", [visible(_cut(line)) for line in lines[:_LONGEST_RESULT]], "dim")
+
     def _record(self, news: dict[str, Any]) -> None:
+        if news.get("what") == "planned" and isinstance(news.get("plan"), dict):
+            self._plan(in_words(news["plan"]))
         if news["record"] not in _DECISIONS or "request" not in news:
             return
         word, style = _DECISIONS[news["record"]]

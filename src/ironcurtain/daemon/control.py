@@ -207,7 +207,7 @@ class Control:
             raise RpcError(jsonrpc.INVALID_PARAMS, "which program, and as which agent?")
         language = str(params.get("language", "python"))
         plan = await self._daemon.runtime.runs.plan(program, principal_from({"agent": agent}), language)
-        return {**plan.told(), "words": [*plan.in_words()]}
+        return plan.told()
 
     async def list_code(self, _: dict[str, Json]) -> dict[str, Json]:
         """All programs."""

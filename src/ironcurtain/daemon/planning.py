@@ -7,7 +7,6 @@ exactly the calls that were shown, each as often as it was, and every call is de
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +18,7 @@ from ironcurtain.mediation.decide import judge, prepare
 from ironcurtain.mediation.effects import AskHuman
 from ironcurtain.model.call import ToolCall
 from ironcurtain.model.decision import Decision, Outcome
+from ironcurtain.sandbox.words import line_of
 from ironcurtain.wire import strict_json
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MOST: Final = 200  # calls of one plan
 _MOST_KNOWN: Final = 64 << 10  # bytes of all their arguments
-_OFTEN: Final = {"once": "", "maybe": " (perhaps)", "many": " (any number of times)"}
+_OFTEN: Final = ("once", "maybe", "many")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +67,7 @@ class Planned:
         return found
 
     def __str__(self) -> str:
-        known = self.arguments
-        given = "..." if known is None else ", ".join(f"{name}={json.dumps(value)}" for name, value in known.items())
-        flows = f", with what {', '.join(self.flows)} gave" if self.flows else ""
-        decided = f": {self.decision.outcome.word}" if self.decision else ""
-        return f"line {self.line}: {self.name}({given}){_OFTEN[self.often]}{flows}{decided}"
+        return line_of(self.told())
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +81,6 @@ class Plan:
     def told(self) -> dict[str, Json]:
         """As data."""
         return {"calls": [call.told() for call in self.calls], "open": [*self.loose]}
-
-    def in_words(self) -> list[str]:
-        """For a person, a line for each call."""
-        return [*map(str, self.calls), *(f"and whatever else {name} can do" for name in self.loose)]
 
 
 async def read_plan(

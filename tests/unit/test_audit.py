@@ -531,6 +531,7 @@ def test_only_what_nobody_could_guess_is_taken_out_of_what_servers_say() -> None
     assert concealer([f"postgres://app:{strong}@localhost/app"])(strong) == "[credential]"
     for other in (
         "hXkQbTzR7mLwPdVnYcGs4jFa",
+        "MFRGGZ3DF3MZTWQ2LKNNWG23TPOB",
         "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
         "123456789:AAF-x9y8z7w6v5u4",
         "SG.a1b2c3d4.e5f6g7h8i9j0",

@@ -74,4 +74,4 @@ def _is_strong(secret: str) -> bool:
     kinds = [("a" if c.islower() else "A" if c.isupper() else "0") for c in secret if c.isalnum()]
     turns = sum(one != two for one, two in itertools.pairwise(kinds))
     mixed = len(kinds) >= _STRONG and turns > len(kinds) / 4
-    return mixed or BY_SHAPE.fullmatch(secret.strip()) is not None
+    return mixed or bool(_TOKEN.fullmatch(secret) or BY_SHAPE.fullmatch(secret.strip()))

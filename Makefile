@@ -15,12 +15,12 @@ $(VENV)/.runtime: lock/runtime.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer with venv is needed: install it, or run: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 2; }
 	@echo "creating $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) install --require-hashes -r lock/runtime.txt
+	@$(PIP) install --no-deps --require-hashes -r lock/runtime.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.runtime lock/test.txt
-	@$(PIP) install --require-hashes -r lock/test.txt
+	@$(PIP) install --no-deps --require-hashes -r lock/test.txt
 	@touch $@
 
 # Servers and clients that nobody here wrote, in an environment of their own; Node.js comes with it.
@@ -28,18 +28,18 @@ FOREIGN := $(VENV)/foreign
 $(VENV)/.foreign: $(VENV)/.test lock/foreign.txt tests/foreign/package-lock.json
 	@echo "installing foreign servers for the end-to-end tests"
 	@$(PYTHON) -m venv $(FOREIGN)
-	@$(FOREIGN)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r lock/foreign.txt
+	@$(FOREIGN)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --require-hashes -r lock/foreign.txt
 	@mkdir -p $(FOREIGN)/npm && cp tests/foreign/package.json tests/foreign/package-lock.json tests/foreign/.npmrc $(FOREIGN)/npm/
 	@PATH="$(CURDIR)/$(FOREIGN)/bin:$$PATH" NODE_OPTIONS=--use-system-ca npm install --silent --no-save --ignore-scripts --prefix $(FOREIGN)/npm
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.runtime lock/bench.txt
-	@$(PIP) install --require-hashes -r lock/bench.txt
+	@$(PIP) install --no-deps --require-hashes -r lock/bench.txt
 	@touch $@
 
 $(VENV)/.peers: $(VENV)/.runtime $(VENV)/.foreign lock/peer-fastmcp.txt lock/peer-mcp-gateway.txt lock/peer-contextforge.txt benchmarks/utcp/package-lock.json
 	@for peer in fastmcp mcp-gateway contextforge; do $(PYTHON) -m venv $(VENV)/peers/$$peer && \
-		$(VENV)/peers/$$peer/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r lock/peer-$$peer.txt || exit 1; done
+		$(VENV)/peers/$$peer/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --require-hashes -r lock/peer-$$peer.txt || exit 1; done
 	@mkdir -p $(VENV)/peers/utcp && cp benchmarks/utcp/package.json benchmarks/utcp/package-lock.json benchmarks/utcp/.npmrc benchmarks/utcp/bench.mjs $(VENV)/peers/utcp/
 	@cd $(VENV)/peers/utcp && PATH="$(CURDIR)/$(FOREIGN)/bin:$$PATH" NODE_OPTIONS=--use-system-ca npm ci --silent --ignore-scripts
 	@touch $@

@@ -115,8 +115,12 @@ def _tests(conditions: Conditions) -> bool:
 
 
 def _path_follows(mine: PathTest, its: PathTest) -> bool:
-    inside = its.within == mine.within or its.within.startswith(mine.within.rstrip("/") + "/")
+    inside = all(any(_is_inside(each, place) for place in mine.within) for each in its.within)
     return inside and its.roles == mine.roles
+
+
+def _is_inside(place: str, outer: str) -> bool:
+    return place == outer or place.startswith(outer.rstrip("/") + "/")
 
 
 def _domain_follows(mine: DomainTest, its: DomainTest) -> bool:

@@ -127,9 +127,10 @@ class Prover:
         self._order = {rule.name: number for number, rule in enumerate(rules)}
         self._waiting = frozenset(rule.name for rule in rules if rule.unanswered)
         self._places = tuple(
-            rule.conditions.paths.within
+            place
             for rule in rules
             if rule.then is Outcome.ALLOW and rule.conditions.paths and DELETE_PATH in rule.conditions.paths.roles
+            for place in rule.conditions.paths.within
         )
 
     def statements(self) -> list[Statement]:

@@ -73,7 +73,7 @@ class Landmarks:
     def add(self, test: Test, *, allowing: bool) -> None:
         """Note what one test looks for."""
         if isinstance(test, PathTest):
-            self.directories.add(test.within)
+            self.directories.update(test.within)
         elif isinstance(test, DomainTest):
             self.hosts |= test.names
             self.suffixes |= test.suffixes

@@ -310,12 +310,12 @@ class _Work:
             leaf = (test.leaf,) if isinstance(test, ValueTest) and test.leaf is not None else ()
             for name in (*roles_of(test), *leaf):
                 speaking[name] = (*speaking.get(name, ()), number)
-        counting: dict[tuple[Role | None, str | None], ValueTest] = {}
-        limits: dict[tuple[Role | None, str | None], set[int]] = {}
+        counting: dict[tuple[frozenset[Role], str | None], ValueTest] = {}
+        limits: dict[tuple[frozenset[Role], str | None], set[int]] = {}
         for _, test in tests:
             if isinstance(test, ValueTest) and (own := _limits(test)):
-                counting[test.role, test.leaf] = test
-                limits.setdefault((test.role, test.leaf), {1}).update(own)
+                counting[test.roles, test.leaf] = test
+                limits.setdefault((test.roles, test.leaf), {1}).update(own)
         return cls(
             tool,
             arguments,
@@ -361,7 +361,7 @@ class _Work:
             members = test.members if isinstance(test, ListTest) else getattr(test, "equals", None) or ()
             found |= {(value,) for _, value in members}
             if isinstance(test, PathTest):
-                found.add((test.within,))
+                found.update((place,) for place in test.within)
         return found
 
     def several(self, leaf: Shape) -> bool:
@@ -501,7 +501,7 @@ def _speaks_of(test: Test, leaf: Shape) -> bool:
 def _looks_around(rule: Rule, test: Test, tool: Tool) -> bool:
     """Whether a test on some arguments is also asked when another is decided about."""
     own = roles_of(test)
-    if isinstance(test, ValueTest) and _value_part(test) == ValueTest(test.role, test.leaf):
+    if isinstance(test, ValueTest) and _value_part(test) == ValueTest(test.roles, test.leaf):
         return False  # it only counts
     if not own or any(is_carried(role) for role in own & tool.roles):
         return True

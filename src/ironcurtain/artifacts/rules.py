@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ironcurtain.artifacts.item import Item
     from ironcurtain.artifacts.lists import NamedList
+    from ironcurtain.engine.conditions import Test
     from ironcurtain.model.policy import Tool
     from ironcurtain.model.resolved import Scalar
     from ironcurtain.resolve.paths import PathResolver
@@ -33,8 +34,9 @@ MAX_TASK_RULES: Final = 500  # it comes with a call, and is compiled for it
 OUTCOMES: Final = {outcome.word: outcome for outcome in (Outcome.ALLOW, Outcome.DENY, Outcome.ESCALATE)}
 
 _CONDITIONS: Final = (
-    "server", "tool", "sideEffects", "roles", "paths", "domains", "lists", "values", "origin", "assess",
+    "server", "tool", "sideEffects", "roles", "paths", "domains", "lists", "values", "origin", "assess", "unless",
 )  # fmt: skip
+_EXCEPTIONS: Final = ("paths", "domains", "lists", "values")
 _REWRITTEN: Final = frozenset({Category.PATH, Category.URL, Category.PARTY, Category.PLACE, Category.OTHER})
 _WITH_HOSTS: Final = (Category.URL, Category.PARTY, Category.PLACE)
 _ROLE: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
@@ -95,12 +97,15 @@ class RuleReader:
 
     def rule(self, item: Item) -> Rule:
         """One rule."""
-        members = item.members(("name", "if", "then"), ("description", "principle", "reason", "elsewhere"))
+        members = item.members(("name", "if", "then"), ("description", "principle", "reason", "elsewhere", "joined"))
         then = OUTCOMES[members["then"].word(OUTCOMES)]
         conditions = self._conditions(members["if"], then)
         elsewhere = "elsewhere" in members and members["elsewhere"].flag()
         if elsewhere and then is not Outcome.ESCALATE:
             members["elsewhere"].fail("only an escalate can be limited to elsewhere", "leave it out")
+        joined = "joined" in members and members["joined"].flag()
+        if joined and then is not Outcome.ESCALATE:
+            members["joined"].fail("only an escalate can be joined to what follows", "leave it out")
         if then is Outcome.ALLOW and members["if"].value == {}:
             members["if"].fail("an allow without any condition", 'say what is allowed, for example {"tool": ["..."]}')
         return Rule(
@@ -108,6 +113,7 @@ class RuleReader:
             conditions=conditions,
             then=then,
             elsewhere=elsewhere,
+            joined=joined,
             description=members["description"].text(blank=True) if "description" in members else "",
             principle=members["principle"].text(blank=True) if "principle" in members else "",
             reason=members["reason"].text(blank=True) if "reason" in members else "",
@@ -127,11 +133,30 @@ class RuleReader:
             paths=self._path_test(members["paths"]) if "paths" in members else None,
             domains=self._domain_test(members["domains"]) if "domains" in members else None,
             lists=tuple(map(self._list_test, members["lists"].elements(least=1))) if "lists" in members else (),
-            values=self._value_tests(members["values"], then) if "values" in members else (),
+            values=self._value_tests(members["values"], allowing=then is Outcome.ALLOW) if "values" in members else (),
             origin_roles=_roles(origin["roles"]) if origin else frozenset(),
             sources=self._sources(origin["from"]) if origin else None,
             question=members["assess"].members(("question",))["question"].text() if "assess" in members else None,
+            unless=tuple(self._exception(each, then) for each in members["unless"].elements(least=1))
+            if "unless" in members
+            else (),
         )
+
+    def _exception(self, item: Item, then: Outcome) -> tuple[Test, ...]:
+        """One group of an `unless`: conditions on values only, read with the opposite polarity."""
+        members = item.members((), _EXCEPTIONS)
+        if not members:
+            item.fail("an empty exception", f"name one of {', '.join(_EXCEPTIONS)}")
+        tests: list[Test] = []
+        if "paths" in members:
+            tests.append(self._path_test(members["paths"]))
+        if "domains" in members:
+            tests.append(self._domain_test(members["domains"]))
+        if "lists" in members:
+            tests += map(self._list_test, members["lists"].elements(least=1))
+        if "values" in members:
+            tests += self._value_tests(members["values"], allowing=then is not Outcome.ALLOW)
+        return tuple(tests)
 
     def _sources(self, item: Item) -> frozenset[str] | None:
         """The tools that are meant; nothing if a word means something else, or no tool that there is."""
@@ -141,18 +166,23 @@ class RuleReader:
 
     def _path_test(self, item: Item) -> PathTest:
         members = item.members(("roles", "within"))
-        within = members["within"].text()
-        if not within.startswith(("/", "~/")) and within != "~":
-            members["within"].fail(f"a relative directory: {quote(within)}", "write it from / or from ~/")
+        several = isinstance(members["within"].value, list)
+        directories = members["within"].elements(least=1) if several else (members["within"],)
         roles = self._roles(members["roles"])
         if any(category(role) is not Category.PATH for role in roles):
             members["roles"].fail(
                 "only path roles can be within a directory", "name read-path, write-path, delete-path"
             )
+        return PathTest(roles, tuple(dict.fromkeys(map(self._directory, directories))))
+
+    def _directory(self, item: Item) -> str:
+        within = item.text()
+        if not within.startswith(("/", "~/")) and within != "~":
+            item.fail(f"a relative directory: {quote(within)}", "write it from / or from ~/")
         try:
-            return PathTest(roles, self.paths.resolve(within, None).text)
+            return self.paths.resolve(within, None).text
         except Refusal as refusal:
-            members["within"].fail(refusal.reason, refusal.help or "write the plain path of a directory")
+            item.fail(refusal.reason, refusal.help or "write the plain path of a directory")
 
     def _domain_test(self, item: Item) -> DomainTest:
         members = item.members(("roles", "allowed"))
@@ -178,44 +208,47 @@ class RuleReader:
             return {
                 key
                 for role in roles
-                for key in self._keys(entry, category(role), self.forms.by_role.get(role, frozenset()), element)
+                for key in self._keys(entry, {category(role)}, self.forms.by_role.get(role, frozenset()), element)
             }
 
         elements = members["allowed"].elements(least=1)
         return ListTest(roles, frozenset(key for element in elements for key in self._members(element, keys)))
 
-    def _value_tests(self, item: Item, then: Outcome) -> tuple[ValueTest, ...]:
+    def _value_tests(self, item: Item, *, allowing: bool) -> tuple[ValueTest, ...]:
         tests = []
         for key, predicate in item.entries().items():
             kind, colon, name = key.partition(":")
             if kind not in ("arg", "role") or not colon or not name:
                 predicate.fail(f"{quote(key)} names nothing", "write arg:NAME or role:NAME")
-            if kind == "role":
-                self._require_no_slip(require_role(name, predicate), predicate)
-            elif name not in self.forms.by_leaf:
+            roles = frozenset(require_role(each, predicate) for each in name.split("+")) if kind == "role" else frozenset()
+            for role in sorted(roles):
+                self._require_no_slip(role, predicate)
+            if kind == "arg" and name not in self.forms.by_leaf:
                 near = difflib.get_close_matches(name, self.forms.by_leaf, 1)
                 hint = f"did you mean arg:{near[0]}?" if near else "name an argument as the annotations do"
                 predicate.fail(f"no annotated tool has the argument {quote(name)}", hint)
-            tests.append(self._value_test(predicate, Role(name) if kind == "role" else None, name, then))
+            tests.append(self._value_test(predicate, roles, name, allowing=allowing))
         if not tests:
             item.fail("no value is named", "leave the key out, or write arg:NAME or role:NAME")
         return tuple(tests)
 
-    def _value_test(self, item: Item, role: Role | None, name: str, then: Outcome) -> ValueTest:
+    def _value_test(self, item: Item, roles: frozenset[Role], name: str, *, allowing: bool) -> ValueTest:
         members = item.members((), _PREDICATES)
         if not members:
             item.fail("an empty predicate", f"use one of {', '.join(_PREDICATES)}")
         wanted = [[members["equals"]]] if "equals" in members else []
         wanted += [members["in"].elements(least=1)] if "in" in members else []
-        own = category(role) if role else None
-        forms = self.forms.by_role.get(role, frozenset()) if role else self.forms.by_leaf[name]
+        own = {category(role) for role in roles}
+        forms = frozenset[Category]().union(
+            *(self.forms.by_role.get(role, frozenset()) for role in roles), *(() if roles else (self.forms.by_leaf[name],))
+        )
         sets = [
             {key for entry in entries for key in self._keys(entry.scalar(), own, forms, entry)} for entries in wanted
         ]
         pattern = members["matches"].text() if "matches" in members else None
         try:
             # In a deny or escalate a dot spans lines, so that a line break hides nothing.
-            matcher = compile_pattern(pattern, dot_spans_lines=then is not Outcome.ALLOW) if pattern else None
+            matcher = compile_pattern(pattern, dot_spans_lines=not allowing) if pattern else None
         except PatternError as error:
             members["matches"].fail(f"a regular expression we do not know: {error}", "see docs/formats.md")
         numbers = {key: members[key].number() for key in ("minimum", "maximum") if key in members}
@@ -228,8 +261,8 @@ class RuleReader:
         if sets and not set.intersection(*sets):
             item.fail("equals and in have nothing in common, so this can never hold", "keep one of the two")
         return ValueTest(
-            role=role,
-            leaf=None if role else name,
+            roles=roles,
+            leaf=None if roles else name,
             equals=tuple(set.intersection(*sets)) if sets else None,
             matches=matcher.fullmatch if matcher else None,
             pattern=pattern,
@@ -267,7 +300,7 @@ class RuleReader:
             item.fail(f"no tool has the role {quote(role)}", f"did you mean {near[0]!r}?")
 
     def _keys(
-        self, entry: Scalar, own: Category | None, forms: frozenset[Category], item: Item
+        self, entry: Scalar, own: set[Category], forms: frozenset[Category], item: Item
     ) -> Iterable[tuple[type, Scalar]]:
         """A literal in every form that values have once they are resolved; it must be possible in its own."""
         if entry is None:
@@ -275,11 +308,11 @@ class RuleReader:
         if not isinstance(entry, str):
             return [(type(entry), entry)]
         keys: list[tuple[type, Scalar]] = [(str, entry)]
-        for kind in forms | ({own} if own else set()):
+        for kind in forms | own:
             try:
                 keys.append((str, self._canonical(entry, kind)))
             except Refusal as refusal:
-                if kind is own:
+                if kind in own:
                     item.fail(f"{quote(entry)} can never be a value here: {refusal.reason}", "correct or remove it")
         return keys
 
@@ -353,7 +386,7 @@ def _named(conditions: Conditions) -> frozenset[Role]:
             *(conditions.paths.roles if conditions.paths else ()),
             *(conditions.domains.roles if conditions.domains else ()),
             *(role for test in conditions.lists for role in test.roles),
-            *(test.role for test in conditions.values if test.role),
+            *(role for test in conditions.values for role in test.roles),
             *conditions.origin_roles,
         }
     )

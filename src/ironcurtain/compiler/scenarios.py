@@ -165,7 +165,8 @@ def _around(inside: _Inside) -> Iterator[dict[str, Any] | None]:
                 if columns[option.leaf].several and _is_plain(option) and _is_plain(outside):
                     yield from _with(inside, option, (option, outside), "is in part outside")
                 if isinstance(test, PathTest):
-                    yield from _beside(inside, option, outside, test.within)
+                    for directory in test.within:
+                        yield from _beside(inside, option, outside, directory)
 
 
 def _is_about(test: Test, option: Option) -> bool:
@@ -182,7 +183,7 @@ def _outside(test: Test, option: Option, others: Iterable[Option]) -> Option | N
     """An option on the other side of the bound."""
     usable = [each for each in others if any(each.chosen) and not each.refused and each.siblings == option.siblings]
     if isinstance(test, PathTest):
-        around = [each for each in usable if each.place and _is_above(each.place, test.within)]
+        around = [each for each in usable if each.place and any(_is_above(each.place, d) for d in test.within)]
         return max(around, key=lambda each: len(each.place), default=None)
     return usable[-1] if usable else None
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from ironcurtain.engine.conditions import (
     Test,
     directories_of,
+    folded,
     host_of,
     key_of,
     only_equals,
@@ -26,7 +27,7 @@ from ironcurtain.engine.conditions import (
 )
 from ironcurtain.model.decision import Outcome, Verdict
 from ironcurtain.model.policy import DomainTest, ListTest, PathTest
-from ironcurtain.model.resolved import CanonicalPath, Command, Opaque
+from ironcurtain.model.resolved import CanonicalPath, Command, Opaque, Unknown
 from ironcurtain.model.roles import READ_ROLES, is_carried
 
 if TYPE_CHECKING:
@@ -75,16 +76,17 @@ class _Shelf:
     def put(self, test: Test, candidate: Candidate) -> bool:
         """File a candidate under a test; answer whether the test is of a kind that can be filed."""
         if isinstance(test, PathTest):
-            self.within.setdefault(test.within, []).append(candidate)
+            for directory in test.within:
+                self.within.setdefault(directory, []).append(candidate)
         elif isinstance(test, DomainTest):
             for name in test.names:
                 self.named.setdefault(name, []).append(candidate)
             for suffix in test.suffixes:
                 self.below.setdefault(suffix, []).append(candidate)
         elif isinstance(test, ListTest) and len(test.members) > _SPELLED_OUT:
-            self.listed.setdefault(test.members, []).append(candidate)
+            self.listed.setdefault(_as_compared(test.members, candidate), []).append(candidate)
         elif isinstance(test, ListTest) or only_equals(test):
-            for member in test.members if isinstance(test, ListTest) else test.equals or ():
+            for member in _as_compared(test.members if isinstance(test, ListTest) else test.equals or (), candidate):
                 self.equal.setdefault(member, []).append(candidate)
         else:
             return False
@@ -94,7 +96,7 @@ class _Shelf:
 
     def find(self, value: Value) -> Iterator[list[Candidate]]:
         """Every candidate whose filed test this value can pass, and perhaps a few more."""
-        if isinstance(value, (Opaque, Command)):
+        if isinstance(value, (Opaque, Unknown, Command)):
             yield self.restricting
         if self.within and isinstance(value, CanonicalPath):
             yield from (self.within[d] for d in directories_of(value.text) if d in self.within)
@@ -102,9 +104,17 @@ class _Shelf:
             yield self.named.get(host, [])
             yield from (self.below[suffix] for suffix in suffixes_of(host) if suffix in self.below)
         if self.equal or self.listed:
-            key = key_of(value)
-            yield self.equal.get(key, [])
-            yield from (candidates for members, candidates in self.listed.items() if key in members)
+            for key in {(exact := key_of(value)), folded(exact)}:
+                yield self.equal.get(key, [])
+                yield from (candidates for members, candidates in self.listed.items() if key in members)
+
+
+def _as_compared(
+    members: Iterable[tuple[type, Scalar]], candidate: Candidate
+) -> frozenset[tuple[type, Scalar]]:
+    """The members as they are looked up: in what tightens also folded, as it compares."""
+    exact = frozenset(members)
+    return exact if candidate.rule.then is Outcome.ALLOW else exact | frozenset(map(folded, exact))
 
 
 @dataclass(slots=True)
@@ -248,7 +258,7 @@ def may_apply(rule: Rule, tool: Tool, role: Role | None) -> bool:
         return False
     carried = role is not None and is_carried(role)
     if rule.named:
-        return role in rule.named or (carried and rule.then is Outcome.ALLOW)
+        return role in rule.named or (carried and rule.then is not Outcome.DENY)
     if rule.then is not Outcome.ALLOW or conditions.tools or conditions.servers:
         return True
     return carried or role is None

@@ -1,13 +1,16 @@
 """Whether the conditions of a rule hold for a claim.
 
 One reading for every condition on values: it looks at the claim's own values if the claim has a role it speaks of, else
-at all values of its roles in the call. In an allow there must be one and all must pass; in a deny or escalate one is
-enough. What cannot be known fails in an allow; see `_holds`.
+at all values of its roles in the call. What loosens must be certain: in an allow, and in the `unless` of a deny or
+escalate, there must be a value and all must pass. What tightens need only be possible: in a deny or escalate, and in
+the `unless` of an allow, one is enough, and what cannot be known passes; see `_holds`.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from ironcurtain.engine.pattern import TextTooLong
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from ironcurtain.model.resolved import Scalar, Value
     from ironcurtain.model.roles import Role
 
+Members: TypeAlias = "frozenset[tuple[type, Scalar]] | tuple[tuple[type, Scalar], ...]"
 Test: TypeAlias = PathTest | DomainTest | ListTest | ValueTest
 
 
@@ -68,9 +72,17 @@ def tests_of(conditions: Conditions) -> Iterator[Test]:
 
 def roles_of(test: Test) -> frozenset[Role]:
     """The roles a test speaks of; none for a test on a leaf."""
-    if isinstance(test, ValueTest):
-        return frozenset() if test.role is None else frozenset({test.role})
     return test.roles
+
+
+def polar_tests(rule: Rule) -> Iterator[tuple[Test, bool]]:
+    """Every test of a rule, exceptions included, each with whether it is read as in an allow."""
+    allowing = rule.then is Outcome.ALLOW
+    for test in tests_of(rule.conditions):
+        yield test, allowing
+    for group in rule.conditions.unless:
+        for test in group:
+            yield test, not allowing
 
 
 def conditions_hold(rule: Rule, tests: Iterable[Test], claim: Claim, scope: Scope) -> bool:
@@ -78,13 +90,7 @@ def conditions_hold(rule: Rule, tests: Iterable[Test], claim: Claim, scope: Scop
     failure: ConditionError | None = None
     allowing = rule.then is Outcome.ALLOW
     for test in tests:
-        if claim.role in roles_of(test):
-            answer = _answer(test, claim.values, scope, allowing=allowing)
-        else:
-            key = (id(test), allowing)
-            if key not in scope.answers:
-                scope.answers[key] = _answer(test, scope.all_of(test), scope, allowing=allowing)
-            answer = scope.answers[key]
+        answer = answer_to(test, claim, scope, allowing=allowing)
         if answer is False:
             return False
         if answer is not True:
@@ -92,6 +98,31 @@ def conditions_hold(rule: Rule, tests: Iterable[Test], claim: Claim, scope: Scop
     if failure:
         raise failure
     return True
+
+
+def is_excepted(rule: Rule, claim: Claim, scope: Scope) -> bool:
+    """Whether one group of the rule's `unless` holds in full, so that the rule does not match.
+
+    INVARIANT: what cannot be evaluated never loosens. It fails in the exception of a deny or escalate, and the rule
+    stays; it holds in the exception of an allow, and the permission is gone.
+    """
+    restricting = rule.then is not Outcome.ALLOW
+
+    def holds(test: Test) -> bool:
+        answer = answer_to(test, claim, scope, allowing=restricting)
+        return answer if isinstance(answer, bool) else not restricting
+
+    return any(all([holds(test) for test in group]) for group in rule.conditions.unless)
+
+
+def answer_to(test: Test, claim: Claim, scope: Scope, *, allowing: bool) -> bool | ConditionError:
+    """What a test says of a claim, or of the whole call if the claim has no role that the test speaks of."""
+    if claim.role in roles_of(test):
+        return _answer(test, claim.values, scope, allowing=allowing)
+    key = (id(test), allowing)
+    if key not in scope.answers:
+        scope.answers[key] = _answer(test, scope.all_of(test), scope, allowing=allowing)
+    return scope.answers[key]
 
 
 def _answer(test: Test, values: tuple[Value, ...], scope: Scope, *, allowing: bool) -> bool | ConditionError:
@@ -115,9 +146,7 @@ def _all_or_any(test: Test, values: tuple[Value, ...], *, allowing: bool) -> boo
 
 
 def _holds(test: Test, value: Value, *, allowing: bool) -> bool:
-    if isinstance(value, Unknown):
-        return False
-    if isinstance(value, Opaque):
+    if isinstance(value, (Unknown, Opaque)):
         return not allowing
     if isinstance(value, Command) and allowing:
         return value.plain and _is(test, value, allowing=True)
@@ -133,16 +162,36 @@ def _is(test: Test, value: Value, *, allowing: bool) -> bool:
     if isinstance(test, PathTest):
         if not isinstance(value, CanonicalPath):
             return False
-        return value.within(test.within) if allowing else value.named_within(test.within)
+        return any(value.within(each) if allowing else value.named_within(each) for each in test.within)
     if isinstance(test, DomainTest):
         host = host_of(value)
         if isinstance(value, Remote) and allowing:
             return False
         return host is not None and (host in test.names or any(s in test.suffixes for s in suffixes_of(host)))
     if isinstance(test, ListTest):
-        return key_of(value) in test.members
-    bounds, text = _in_bounds(test, value), _fits_text(test, value)  # both, for their errors
-    return bounds and text and (test.equals is None or key_of(value) in test.equals)
+        return _is_member(value, test.members, allowing=allowing)
+    bounds, text = _in_bounds(test, value), _fits_text(test, value, allowing=allowing)  # both, for their errors
+    return bounds and text and (test.equals is None or _is_member(value, test.equals, allowing=allowing))
+
+
+def _is_member(value: Value, members: Members, *, allowing: bool) -> bool:
+    """Exactly in an allow; folded in what tightens, where a second spelling must hide nothing."""
+    key = key_of(value)
+    return key in members or (not allowing and folded(key) in _folded(members))
+
+
+@lru_cache(maxsize=4_096)
+def _folded(members: Members) -> frozenset[tuple[type, Scalar]]:
+    return frozenset(map(folded, members))
+
+
+def folded(key: tuple[type, Scalar]) -> tuple[type, Scalar]:
+    """A text without regard to case, width, spaces around it and a `#` or `@` before it; other values as they are."""
+    kind, value = key
+    if not isinstance(value, str):
+        return key
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", value).casefold()).strip()
+    return kind, plain.lstrip("#@") or plain
 
 
 def _in_bounds(test: ValueTest, value: Value) -> bool:
@@ -153,7 +202,7 @@ def _in_bounds(test: ValueTest, value: Value) -> bool:
     return (test.minimum is None or value >= test.minimum) and (test.maximum is None or value <= test.maximum)
 
 
-def _fits_text(test: ValueTest, value: Value) -> bool:
+def _fits_text(test: ValueTest, value: Value, *, allowing: bool) -> bool:
     if test.max_length is None and test.matches is None:
         return True
     _, text = key_of(value)
@@ -161,6 +210,8 @@ def _fits_text(test: ValueTest, value: Value) -> bool:
         raise ConditionError("a string is expected")
     try:
         matches = test.matches is None or test.matches(text)
+        if not matches and not allowing and test.matches and not text.isascii():
+            matches = test.matches(unicodedata.normalize("NFKC", text))
     except TextTooLong as error:
         raise ConditionError(str(error)) from None
     return matches and (test.max_length is None or len(text) <= test.max_length)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ironcurtain.engine.chain import Candidate, may_apply, name_is_listed, reads_only
-from ironcurtain.engine.conditions import ConditionError, Scope, conditions_hold, roles_of, tests_of
+from ironcurtain.engine.conditions import ConditionError, Scope, conditions_hold, is_excepted, roles_of, tests_of
 from ironcurtain.engine.evaluate import evaluate
-from ironcurtain.engine.rules import claims_of, comes_from, decide_claim, is_contained, reaches_inside
+from ironcurtain.engine.rules import claims_of, comes_from, decide_claim, goes_along, is_contained, reaches_inside
 from ironcurtain.model.decision import Outcome
 from ironcurtain.model.policy import DomainTest, ListTest, PathTest
 from ironcurtain.model.roles import sends
@@ -65,7 +65,9 @@ def _story(
         answered = not rule.unanswered or (comes_from(rule, scope) is True and rule.conditions.question is None)
         joined = "an open question allows nothing" if rule.then is Outcome.ALLOW else f"{rule.then.word} is joined"
         says = f"matches: {rule.then.word}" if answered else f"asks what no step answers yet; {joined}"
-        decides = objection is None and answered
+        if rule.joined:
+            says = f"matches: {rule.then.word} is joined to what follows, and permits nothing"
+        decides = objection is None and answered and not rule.joined
         asked.append(Asked(rule, objection or says, decides))
         if decides or (objection or "").startswith("cannot be evaluated"):
             break
@@ -82,6 +84,8 @@ def _objection(rule: Rule, claim: Claim, tool: Tool, scope: Scope, sandbox: str,
         return "applies outside the sandbox only"
     if reads_only(rule) and sending:
         return "allows reading, and this call also sends"
+    if not goes_along(rule, claim, scope, sandbox):
+        return f"speaks of {', '.join(sorted(rule.named))}, and the call has none that it asks about"
     if reaches_inside(rule, claim):
         return "does not name this private host"
     if comes_from(rule, scope) is False:
@@ -91,7 +95,7 @@ def _objection(rule: Rule, claim: Claim, tool: Tool, scope: Scope, sandbox: str,
             return _failing(rule, claim, scope)
     except ConditionError as error:
         return f"cannot be evaluated: {error}" if rule.then is not Outcome.ALLOW else f"does not match: {error}"
-    return None
+    return "an exception of it holds" if is_excepted(rule, claim, scope) else None
 
 
 def _static_objection(rule: Rule, tool: Tool) -> str | None:
@@ -118,7 +122,7 @@ def _failing(rule: Rule, claim: Claim, scope: Scope) -> str:
 def _asks(test: Test) -> str:
     who = ", ".join(sorted(roles_of(test)))
     if isinstance(test, PathTest):
-        return f"{who} within {test.within}"
+        return f"{who} within {' or '.join(test.within)}"
     if isinstance(test, DomainTest):
         return f"{who} at {', '.join([*sorted(test.names), *sorted('*.' + s for s in test.suffixes)][:5])}"
     if isinstance(test, ListTest):
@@ -152,7 +156,8 @@ def nearby_values(claim: Claim, rules: tuple[Rule, ...], sandbox: str) -> Iterat
             if claim.role not in roles_of(test):
                 continue
             if isinstance(test, PathTest):
-                yield f"{test.within}/{name}", rule.name
+                for directory in test.within[:3]:
+                    yield f"{directory}/{name}", rule.name
             elif isinstance(test, DomainTest):
                 for host in [*sorted(test.names), *("www." + s for s in sorted(test.suffixes))][:3]:
                     yield (f"https://{host}/" if "url" in claim.role else f"someone@{host}"), rule.name

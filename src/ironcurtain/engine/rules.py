@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.engine.conditions import ConditionError, Scope, conditions_hold
+from ironcurtain.engine.conditions import ConditionError, Scope, conditions_hold, is_excepted
 from ironcurtain.model.decision import Claim, Outcome, Verdict
 from ironcurtain.model.resolved import CanonicalPath, CanonicalUrl
 from ironcurtain.model.roles import CONTAINABLE, is_carried, sends
@@ -49,6 +49,8 @@ def decide_claim(
         rule = candidate.rule
         if (rule.elsewhere and contained) or (candidate.reads_only and sending) or reaches_inside(rule, claim):
             continue
+        if not goes_along(rule, claim, scope, sandbox):
+            continue
         came = comes_from(rule, scope)
         if came is False:
             continue
@@ -59,7 +61,9 @@ def decide_claim(
             if rule.then is Outcome.ALLOW:
                 continue
             return Verdict(Outcome.DENY, "rule_error", f"{rule.name} cannot be evaluated: {error}", rule.name)
-        if not rule.unanswered or (came and rule.conditions.question is None):
+        if is_excepted(rule, claim, scope):
+            continue
+        if not rule.joined and (not rule.unanswered or (came and rule.conditions.question is None)):
             return stricter(pending, candidate.says)
         if rule.then is not Outcome.ALLOW:
             pending = stricter(pending, candidate.says)
@@ -74,6 +78,17 @@ def comes_from(rule: Rule, scope: Scope) -> bool | None:
     if wanted is None or scope.sources is None or rule.then is Outcome.ALLOW:
         return None
     return not wanted.isdisjoint(scope.sources)
+
+
+def goes_along(rule: Rule, claim: Claim, scope: Scope, sandbox: str) -> bool:
+    """Whether a rule that names roles applies to what is carried beside them.
+
+    An escalate covers carried claims of a call that has a value of its roles; with `elsewhere`, one outside the sandbox.
+    """
+    if rule.then is not Outcome.ESCALATE or not rule.named or claim.role is None or claim.role in rule.named:
+        return True
+    beside = [Claim(role, (value,)) for role in rule.named for value in scope.by_role.get(role, ())]
+    return any(not (rule.elsewhere and is_contained(each, sandbox)) for each in beside)
 
 
 def reaches_inside(rule: Rule, claim: Claim) -> bool:

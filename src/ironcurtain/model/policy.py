@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PathTest:
-    """The path is inside the directory."""
+    """The path is inside one of the directories."""
 
     roles: frozenset[Role]
-    within: str
+    within: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ class ListTest:
 
 @dataclass(frozen=True, slots=True)
 class ValueTest:
-    """A predicate on the values of one role or one leaf."""
+    """A predicate on the values of some roles, taken together, or of one leaf."""
 
-    role: Role | None
+    roles: frozenset[Role]
     leaf: str | None
     equals: tuple[tuple[type, Scalar], ...] | None = None
     """The values of `equals` or `in`; both are written here, ANDed by intersection."""
@@ -75,6 +75,8 @@ class Conditions:
     sources: frozenset[str] | None = None
     """The tools whose results an `origin` speaks of; nothing if it speaks of something that nobody can know yet."""
     question: str | None = None
+    unless: tuple[tuple[PathTest | DomainTest | ListTest | ValueTest, ...], ...] = ()
+    """Exceptions: groups of tests, read with the opposite polarity; one that holds in full lifts the rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ class Rule:
     conditions: Conditions
     then: Outcome
     elsewhere: bool = False
+    joined: bool = False
+    """An escalate that permits nothing: its outcome is joined to what the rules after it say."""
     description: str = ""
     principle: str = ""
     reason: str = ""

@@ -40,6 +40,8 @@ _CATEGORIES: Final[dict[Role, Category]] = {
     Role("channel"): Category.PLACE,
     Role("calendar"): Category.PLACE,
     Role("repository"): Category.PLACE,
+    Role("place"): Category.PLACE,
+    Role("host"): Category.PLACE,
     Role("account"): Category.OTHER,
     COMMAND: Category.OTHER,
     Role("outbound-content"): Category.CARRIED,

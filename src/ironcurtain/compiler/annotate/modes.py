@@ -42,6 +42,15 @@ def selector_of(arguments: Iterable[Argument], says: str) -> Selector | None:
     return None
 
 
+def selectable(argument: Argument, says: str) -> list[str]:
+    """Return the values of an argument that is called like one that selects what is done."""
+    if " ".join(argument.words) not in _SELECTORS:
+        return []
+    return [value for value in argument.enum if isinstance(value, str)] or (
+        [] if argument.above else _described(argument, says)
+    )
+
+
 def _described(argument: Argument, says: str) -> list[str]:
     """Values that are only named in words: `operation: "list" (default), "delete"`."""
     text = (

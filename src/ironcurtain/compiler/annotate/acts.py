@@ -1,0 +1,166 @@
+"""Acts: what the words of a name or of a description may do, as an upper bound.
+
+The vocabulary is finer than that of the annotated effects: `trash` is not `delete`, `upload` is not `create`. A verb
+that does several things has all of them. Words that are nouns as often as verbs (`comment`, `order`) count only where
+a verb stands.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.annotate.text import lexicon
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+ACTS: Final = ("read", "create", "change", "delete", "trash", "move", "send", "share", "upload", "pay", "run")
+EVERYTHING: Final = frozenset(ACTS)
+NOTHING: Final[frozenset[str]] = frozenset()
+
+_VERBS: Final[dict[str, str]] = {
+    "read": """get list read search find query fetch show describe view look retrieve lookup check browse inspect count
+        summarize summarise explain analyze analyse validate compare diff status log history preview scan detect
+        monitor watch poll load open download tail head cat grep stat info scroll hgetall hget lrange smembers zrange
+        exists ping test translate extract transcribe screenshot snapshot navigate visit wait peek estimate calculate
+        compute observe report suggest recommend identify verify whoami tree discover trace dump render lint capture
+        parse measure profile audit display print return provide obtain enumerate examine predict classify crawl
+        scrape geocode match probe aggregate resolve quote echo say tell ask lookup""",
+    "read create": "export convert backup transcode archive_to compress zip unzip unpack decompress",
+    "create": """create new make generate draft register copy duplicate record schedule init initialize provision fork
+        produce compose define establish compile slice""",
+    "create change": """add insert append write put save store set upsert import commit prepend merge sync synchronize
+        lpush rpush sadd zadd xadd hset incr mset setex apply log_time concat annotate resize attach bookmark overwrite
+        bump publish_draft seed populate stage embed""",
+    "change": """update edit modify change patch replace mark complete close reopen archive unarchive star unstar toggle
+        enable disable configure adjust assign unassign label untrash reset cancel approve reject tag untag
+        link lock unlock pause resume stop snooze pin unpin format sort fill press type click drag revert rollback
+        switch checkout control turn expire select suspend undo acknowledge resolve escalate reassign persist amend
+        rebase cherry squash rotate scale accept decline dismiss mute unmute follow unfollow favorite like unlike vote
+        upvote subscribe unsubscribe detach crop trim rewrite override convert_to customize extend refresh
+        reorder correct fix adapt swipe tap hover focus transition reschedule postpone activate deactivate resize
+        connect disconnect alter unblock block mutate reset strip""",
+    "create change run": "deploy redeploy install upgrade build",
+    "delete": """delete remove drop destroy purge clear erase wipe del rm rmdir flush revoke uninstall discard clean
+        hdel srem zrem lrem xdel empty truncate prune undeploy unpublish unregister deregister expunge strip""",
+    "change delete": "terminate kill unlink detach_and_delete",
+    "trash": "trash bin recycle",
+    "move change": "move rename relocate reorganize mv transfer",
+    "change create": "restore recover undelete revert clone",
+    "send": """send forward notify broadcast email mail announce respond invite dm alert stream text page""",
+    "send create": "post reply comment tweet toot react message submit publish",
+    "send upload change create": "push",
+    "upload create": "upload",
+    "share": "share grant permit publish invite presign delegate expose unshare revoke authorize entrust",
+    "pay": """pay buy sell purchase charge refund trade withdraw donate exercise tip stake payout reimburse""",
+    "run": """execute run eval evaluate exec invoke trigger script command shell kubectl debug interact call""",
+    "run create change": "start restart spawn launch reboot",
+    "read create change delete": "manage",
+}
+_BY_VERB: Final[dict[str, frozenset[str]]] = {}
+for _acts, _words in _VERBS.items():
+    for _word in _words.split():
+        _BY_VERB[_word] = _BY_VERB.get(_word, NOTHING) | frozenset(_acts.split())
+
+# Words that are verbs only where no other verb is, or where a text uses them as one.
+_NOUNS: Final = lexicon(
+    """order message comment email mail log status info history query report script command draft record test label star
+    tag link type format view search check summary index head tail tree count post call control sort reply diff build
+    share charge commit release fork archive copy trade transfer refund schedule store set start watch merge pull push
+    upload download import export display text page bin stage block alert shell run quote text match audit profile trace
+    dump capture snapshot screenshot archive backup scale focus vote favorite like follow tip stake debug clear empty
+    filter stream grant trigger change update patch fix clone bookmark state stop select switch print load cat
+    tap hover press fill drop look exercise purchase sync branch return provide measure say tell ask watch trash scan
+    review request tweet pin lock visit wait view cherry crop trim preview permit tree kubectl monitor probe match"""
+)
+_MANAGING: Final = lexicon("manage handle perform do work control operate administer process organize manager")
+_SAID: Final = lexicon(
+    "comment reply message post tweet toot review reaction email mail sms notification announcement broadcast dm"
+)
+_NOT_YET_SAID: Final = lexicon(
+    """draft template label filter folder rule list group channel category type thread queue schema signature setting
+    attachment alias index table stream topic format"""
+)
+_MAKING: Final = lexicon("create add write make new insert schedule leave submit put compose")
+_ACCESS: Final = lexicon("permission access acl collaborator sharing visibility privilege grantee ownership delegate")
+_MEMBERS: Final = lexicon("member collaborator user guest people person participant reviewer delegate follower")
+_MONEY: Final = lexicon("order payment charge payout trade transfer refund purchase withdrawal")
+_TRAVEL: Final = lexicon("flight hotel car ticket taxi ride trip room")
+_MEETINGS: Final = lexicon("event meeting appointment reservation booking invitation subscription")
+
+
+def verbs() -> Iterable[str]:
+    """Return every verb that is known."""
+    return _BY_VERB
+
+
+def is_noun(verb: str) -> bool:
+    """Return whether a verb is a noun as often."""
+    return verb in _NOUNS
+
+
+def acts_of_verb(verb: str, nouns: Iterable[str]) -> frozenset[str]:
+    """Return what a verb does with the nouns after it."""
+    rest = set(nouns)
+    return _acts_of_verb(verb, rest, {verb, *rest})
+
+
+def is_managing(words: Sequence[str]) -> bool:
+    """Return whether a name says no more than that something is worked on: `manage_files`."""
+    return not _MANAGING.isdisjoint(words)
+
+
+def acts_of_words(words: Sequence[str]) -> frozenset[str]:
+    """Return the acts of all verbs of a name; empty if it has none that is known."""
+    if "place" in words and _MONEY & set(words):
+        return frozenset({"pay", "create"})
+    sure = [index for index, word in enumerate(words) if word in _BY_VERB and word not in _NOUNS]
+    loose = [index for index, word in enumerate(words) if word in _BY_VERB and word in _NOUNS]
+    chosen = [*sure, *(index for index in loose if _stands_as_verb(words, index, sure))]
+    if not chosen and loose:
+        chosen = loose[:1]
+    found: set[str] = set()
+    for index in chosen:
+        found |= _acts_of_verb(words[index], set(words[index + 1 :]), set(words))
+    return frozenset(found)
+
+
+def _stands_as_verb(words: Sequence[str], index: int, sure: Sequence[int]) -> bool:
+    """`search_and_replace`, `post_message`, but not `message_delete` or `get_comment`."""
+    joined = index > 0 and words[index - 1] in ("and", "or", "then")
+    first = all(other > index for other in sure) and not any(word in _NOUNS for word in words[:index])
+    noun_first = any(other == index + 1 or other == len(words) - 1 for other in sure)
+    return joined or (first and not noun_first)
+
+
+def _acts_of_verb(verb: str, rest: set[str], words: set[str]) -> frozenset[str]:
+    """Return what a verb does with the nouns after it."""
+    found = set(_BY_VERB[verb])
+    if verb in _MAKING and rest & _SAID and not words & _NOT_YET_SAID:
+        found = {"create", "send"}
+    if found != {"read"} and words & _ACCESS:
+        found.add("share")
+    if verb in ("add", "invite", "remove") and rest & _MEMBERS:
+        found.add("share")
+    if (
+        verb in ("place", "submit", "create", "make", "issue", "new")
+        and rest & _MONEY
+        and not words & {"draft", "pull"}
+    ):
+        found.add("pay")
+    if verb == "open" and rest & {"issue", "ticket", "pull", "pr", "request"}:
+        found.add("create")
+    if verb == "cancel" and words & _MEETINGS:
+        found.add("delete")
+    if verb == "publish" and (not rest or rest & {"message", "event", "payload"}):
+        found.discard("share")
+    if verb in ("move", "put") and words & {"trash", "bin"}:
+        return frozenset({"trash"})
+    if verb == "untrash":
+        return frozenset({"change"})
+    return frozenset(found)
+
+
+def union(found: Iterable[frozenset[str]]) -> frozenset[str]:
+    """Return the union of sets of acts."""
+    return frozenset(act for acts in found for act in acts)

@@ -114,15 +114,15 @@ def acts_of_words(words: Sequence[str]) -> frozenset[str]:
     """Return the acts of all verbs of a name; empty if it has none that is known."""
     if "place" in words and _MONEY & set(words):
         return frozenset({"pay", "create"})
+    return union(_acts_of_verb(words[index], set(words[index + 1 :]), set(words)) for index in verbs_at(words))
+
+
+def verbs_at(words: Sequence[str]) -> list[int]:
+    """Return the positions in a name where a verb stands."""
     sure = [index for index, word in enumerate(words) if word in _BY_VERB and word not in _NOUNS]
     loose = [index for index, word in enumerate(words) if word in _BY_VERB and word in _NOUNS]
-    chosen = [*sure, *(index for index in loose if _stands_as_verb(words, index, sure))]
-    if not chosen and loose:
-        chosen = loose[:1]
-    found: set[str] = set()
-    for index in chosen:
-        found |= _acts_of_verb(words[index], set(words[index + 1 :]), set(words))
-    return frozenset(found)
+    chosen = sorted([*sure, *(index for index in loose if _stands_as_verb(words, index, sure))])
+    return chosen or loose[:1]
 
 
 def _stands_as_verb(words: Sequence[str], index: int, sure: Sequence[int]) -> bool:

@@ -41,6 +41,13 @@ _INTRODUCTIONS: Final = re.compile(
     r"|use this (?:tool |function )?(?:to |for |when you (?:need|want) to )"
     r"|(?:allows?|enables?|lets) (?:\w+ )?(?:to )?)?"
 )
+_CONTAINING: Final = lexicon(
+    "list detail content information info metadata history summary number set collection status property view tree name"
+)
+_ENDS_OBJECT: Final = lexicon(
+    """. , ; : ( ) / | & of to from in into for with on at as via using by under within about and or that which who is
+    are when where including based matching between across against without than you"""
+)
 _JOINING: Final = lexicon("and or then , / | & also optionally automatically")
 _ADVERBS: Final = lexicon(
     """permanently then automatically also immediately only first always irreversibly optionally either both safely
@@ -111,6 +118,32 @@ def leading_verb(text: str) -> str:
         entry = _forms().get(tokens[0]) if tokens else None
         return entry[0] if entry else ""
     return ""
+
+
+def object_of(text: str) -> list[str]:
+    """Return the words of what a cleaned description's first verb is done to, in the singular."""
+    for sentence in sentences_of(text, 1):
+        introduction = _INTRODUCTIONS.match(sentence)
+        tokens = _TOKEN.findall(sentence[introduction.end() :] if introduction else sentence)
+        verb = next((index for index, token in enumerate(tokens[:4]) if token in _forms()), None)
+        return [] if verb is None else _object(tokens[verb + 1 :])
+    return []
+
+
+def _object(tokens: Sequence[str]) -> list[str]:
+    """Return the noun phrase at the start of these tokens; of `a list of the users` it is `users`."""
+    words: list[str] = []
+    for index, token in enumerate(tokens[:12]):
+        if token in ("of", "about") and words and words[-1] in _CONTAINING:
+            words.clear()
+        elif token in _ENDS_OBJECT:
+            if words or not token.isalpha():
+                break
+        elif token in _forms() and not words and tokens[index - 1] in ("or", "and", "/", ","):
+            continue
+        else:
+            words.append(singular(token))
+    return words
 
 
 def _own_part(sentence: str) -> str:

@@ -21,9 +21,9 @@ _PAIRS: Final = frozenset(
         ("all", "namespace"), ("all", "user"), ("all", "project"), ("all", "branch"), ("all", "team"),
         ("all", "account"), ("make", "public"), ("is", "public"), ("skip", "confirmation"), ("skip", "confirm"),
         ("no", "confirm"), ("auto", "approve"), ("auto", "confirm"), ("skip", "validation"), ("no", "verify"),
-        ("skip", "verification"), ("allow", "dangerous"), ("transfer", "ownership"), ("skip", "trash"), ("bypass", "trash"),
-        ("delete", "all"), ("remove", "all"), ("select", "all"), ("allow", "all"), ("full", "access"),
-        ("allow", "overwrite"), ("auto", "accept"), ("yes", "all"), ("share", "publicly"),
+        ("skip", "verification"), ("allow", "dangerous"), ("transfer", "ownership"), ("skip", "trash"),
+        ("bypass", "trash"), ("delete", "all"), ("remove", "all"), ("select", "all"), ("allow", "all"),
+        ("full", "access"), ("allow", "overwrite"), ("auto", "accept"), ("yes", "all"), ("share", "publicly"),
     }
 )  # fmt: skip
 _RECURSIVE: Final = lexicon("recursive recursively recurse")

@@ -10,13 +10,15 @@ leaf        one argument as the annotation spells it: `path`, `files[].path`, `o
 occurrence  one place in the arguments where a leaf occurs, or is missing
 mode        a set of roles a leaf has, perhaps only `when` a sibling argument has some value
 role        what a value is to the world: `read-path`, `recipient`, `outbound-content` ...
-value       one canonical thing with one role; *known*, *unknown* (satisfies nothing) or *opaque* (cannot be read)
+value       one canonical thing with one role; *known*, *unknown* (left to the server) or *opaque* (cannot be read)
 stray       a string in the arguments that looks like a path although no path role says so
 claim       what must be permitted: a value of a resource role, all values of a carried role, or the call itself
 naming      a rule names the roles its conditions mention; that decides to which claims it applies
 unanswered  `assess` and `origin`: nobody has answered yet, so the rule can tighten but not end the scan
+exception   a group of conditions in `unless`, read with the polarity turned round: it takes back and never grants
 contained   a path to read or write inside the sandbox, with no other name outside it
-joined      the stricter of two outcomes: deny > escalate > allow
+joined      the stricter of two outcomes: deny > escalate > allow; a `joined` escalate tightens like an unanswered rule
+folded      how a deny or escalate compares texts: compatibility form, no case, no blanks around, no `#` and `@` before
 verdict     the decision, the stage that made it, and a stable code
 
 `reference.decide(world, call)` is the only entry. What it does not do: read bytes, validate a JSON schema beyond its

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
@@ -129,6 +130,53 @@ TRICKY_CONTENT = [
     "{box}/e\u0301d/x", "{box}/nfd-home/x", "{box}/h\u0301/x", "{root}/Projects", " ~/.ironcurtain/x", {"~owner/.ironcurtain/x": 1},
 ]  # fmt: skip
 TRICKY_MODES = [" list", "list ", "\u3000delete", "list\u200b", "delete\n", " other "]
+# What a deny or escalate compares folded and an allow exactly: case, width, blanks, `#` and `@` before it.
+VARIANT_PARTIES = [
+    "BOB",
+    "@bob",
+    "#Bob",
+    "@",
+    "CAT, @BOB",
+    ["@Bob", "Cat"],
+    "\uff42ob",
+    "ANN@example.com",
+    "USER7",
+    "stra\u00dfe",
+]
+VARIANT_PLACES = [
+    "#C1", "@c1", "c1", "\uff23\uff11", "# C1", "#@c1", "\uff03c2", "#", "@", "##", "C1#", "\uff20C2", "general", "#General",
+    "\ufb01le", "File", "STRASSE", "Stra\u00dfe", ["c1", "#C2"], {"#C1": "@general"}, "\uff27eneral ", "#\u3000c2",
+]  # fmt: skip
+VARIANT_COMMANDS = [
+    "LS", "Git  Status", "\uff4cs", "ls; SUDO x", "@ls", "#ls", "SUDO x", "\uff53udo x", "rM x", "x; \uff32m x", "GIT STATUS", "ls ",
+]  # fmt: skip
+VARIANT_CONTENT = [
+    "\uff53ecret plan",
+    "SECRET",
+    "#hello",
+    "Hello ",
+    "ID-1",
+    "\uff49d-1",
+    "#id-1",
+    "\u2460",
+    "id-\uff17",
+    "@ID-2",
+]
+VARIANTS: dict[str, list[Any]] = {
+    "to": VARIANT_PARTIES,
+    "cc": VARIANT_PARTIES,
+    "channel": VARIANT_PLACES,
+    "account": VARIANT_PLACES,
+    "command": VARIANT_COMMANDS,
+    "sql": ["SELECT 1", "\uff53elect 1", "DROP b", "#select 1", "\uff24rop b;", " Select 1"],
+    "body": VARIANT_CONTENT,
+    "id": VARIANT_CONTENT,
+    "mode": ["List", "#list", "\uff4cist"],
+    "files[].note": VARIANT_CONTENT,
+    "talk": VARIANT_PLACES + VARIANT_PARTIES,
+    "run": VARIANT_COMMANDS + VARIANT_PLACES,
+    "say": VARIANT_PLACES + VARIANT_CONTENT,
+}
 TRICKY: dict[str, list[Any]] = {
     "path": TRICKY_PATHS,
     "paths": [[one, "{box}/a"] for one in TRICKY_PATHS],
@@ -159,9 +207,9 @@ LEAVES: dict[str, tuple[list[list[str]], list[Any]]] = {
     "dest": ([["write-path"]], PATHS),
     "url": ([["fetch-url"], ["send-url"]], URLS),
     "where": ([["fetch-url", "read-path"]], URLS + PATHS),
-    "to": ([["recipient"], ["attendee"]], PARTIES),
+    "to": ([["recipient"], ["attendee"], ["recipient", "attendee"]], PARTIES),
     "cc": ([["recipient"]], PARTIES),
-    "channel": ([["channel"], ["repository"]], PLACES),
+    "channel": ([["channel"], ["repository"], ["place"], ["host"], ["place", "host"]], PLACES),
     "account": ([["account"], ["unheard-of"]], PLACES),
     "command": ([["command"]], COMMANDS),
     "sql": ([["command"], ["command", "channel"]], STATEMENTS),
@@ -290,136 +338,180 @@ PREDICATES: dict[str, list[dict[str, Any]]] = {
         {"minItems": 3},
         {"maxItems": 2},
         {"equals": "bob"},
+        {"equals": "@Bob"},
         {"in": ["bob", "BOB@X.example"]},
         {"matches": "b.*"},
+        {"matches": "b.*", "minItems": 2},
+        {"matches": ".*", "maxItems": 2},
+        {"equals": "Bob", "in": ["Bob", "@CAT"]},
+        {"maximum": 5},
     ],
-    "amount": [{"maximum": 100}, {"minimum": 50}, {"equals": 5}, {"equals": True}],
-    "outbound-content": [{"maxLength": 6}, {"matches": "(?i).*secret.*"}, {"minItems": 2}],
-    "identifier": [{"in": ["id-1", 4]}, {"matches": "id-[0-9]+"}],
+    "amount": [
+        {"maximum": 100},
+        {"minimum": 50},
+        {"equals": 5},
+        {"equals": True},
+        {"equals": "5"},
+        {"minimum": 1, "maximum": 99},
+        {"maximum": 50, "minItems": 2},
+    ],
+    "outbound-content": [
+        {"maxLength": 6},
+        {"matches": "(?i).*secret.*"},
+        {"matches": ".*secret.*"},
+        {"minItems": 2},
+        {"equals": "HELLO"},
+        {"in": ["hello", "secret plan", "v"]},
+    ],
+    "identifier": [{"in": ["id-1", 4]}, {"matches": "id-[0-9]+"}, {"equals": "ID-1"}, {"in": ["#id-2", "1"]}],
     "command": [
         {"in": ["git status", "ls"]},
         {"matches": "sudo .*"},
         {"equals": "ls"},
+        {"equals": "Git Status"},
+        {"in": ["RM x", "@LS", "SELECT 1"]},
         {"matches": "rm .*"},
         {"matches": "select [^;]*;?"},
         {"matches": ".*drop.*"},
     ],
-    "channel": [{"equals": "C1"}, {"maxItems": 1}],
-    "account": [{"in": ["C1", "C2"]}, {"matches": "C.*"}],
-    "read-path": [{"matches": ".*/Projects/.*"}, {"minItems": 2}],
+    "channel": [
+        {"equals": "C1"},
+        {"maxItems": 1},
+        {"equals": "#c1"},
+        {"in": ["#General", "@C2", "#"]},
+        {"matches": "C[0-9]"},
+    ],
+    "place": [{"equals": "c1"}, {"minItems": 2}, {"in": ["file", "strasse", "@"]}],
+    "host": [{"in": ["C1", "#C2"]}, {"matches": ".*evil.*"}],
+    "account": [{"in": ["C1", "C2"]}, {"matches": "C.*"}, {"equals": "@C1"}, {"in": ["general", 3]}],
+    "read-path": [{"matches": ".*/Projects/.*"}, {"minItems": 2}, {"maxItems": 1}],
 }
+GROUPS: dict[str, list[dict[str, Any]]] = {
+    "recipient+attendee": [*PREDICATES["recipient"], {"minItems": 4}, {"maxItems": 3}],
+    "attendee+recipient+channel": [
+        {"in": ["bob", "C1", "#c2"]},
+        {"minItems": 3},
+        {"maxItems": 3},
+        {"matches": "[a-z]+"},
+    ],
+    "channel+place+host": [{"equals": "C1"}, {"maxItems": 1}, {"minItems": 2}, {"in": ["#general", "C2"]}],
+    "read-path+write-path": [{"minItems": 2}, {"maxItems": 2}, {"matches": ".*/Projects/.*"}],
+    "outbound-content+identifier": [{"maxLength": 6}, {"minItems": 2}, {"in": ["hello", "id-1"]}],
+    "amount+identifier": [{"maximum": 50}, {"minItems": 2}],
+    "account+account": [{"equals": "C1"}, {"maxItems": 1}],
+}
+DIRECTORIES = ["{box}", "{root}/Projects", "{home}", "{box}/sub", "/", "~/", "{root}", "~/Documents", "{root}/out"]
+ON_VALUES = ["paths", "domains", "lists", "values", "group", "arg", "values", "lists"]
+ON_ANYTHING = [
+    "server", "tool", "paths", "domains", "lists", "values", "tool", "sideEffects", "roles", "paths", "domains", "lists",
+    "values", "group", "arg", "origin", "assess",
+]  # fmt: skip
+
+
+ARGUMENT_PREDICATES: list[dict[str, Any]] = [
+    {"equals": "list"},
+    {"equals": "#C1"},
+    {"in": ["bob", "hello", "ls", "id-1", 5]},
+    {"maxLength": 8},
+    {"maximum": 50},
+    {"minItems": 2},
+    {"maxItems": 1},
+    {"matches": ".*a.*"},
+    {"matches": "[a-z ]+", "maxLength": 8},
+]
+ORIGINS = ["person", "result", "fs", "net/*", "n*", "fs/tool_0", "role:read-path", "role:recipient", "absent", "kind:x"]
+HOSTS = ["example.com", "*.example.com", "10.0.0.7", "localhost", "@hosts", "x.example", "evil.example"]
+HOST_ROLES = ["fetch-url", "send-url", "recipient", "channel", "repository", "place", "host"]
+LISTED = ["@contacts", "bob", "C1", "eve@evil.example", 7, "@many", "@channels", "#c1", "CAT", "stra\u00dfe"]
+LISTED_ROLES = ["recipient", "attendee", "channel", "account", "identifier", "place", "command"]
+
+
+@dataclass(frozen=True)
+class Subjects:
+    """What conditions may speak of: arguments by leaf, and roles."""
+
+    leaves: tuple[str, ...]
+    roles: tuple[str, ...] = tuple(ROLES)
+
+    def among(self, roles: list[str]) -> list[str]:
+        return [role for role in roles if role in self.roles]
+
+    def predicates(self, table: dict[str, list[dict[str, Any]]]) -> list[str]:
+        """The entries of a table that speak of one of the roles."""
+        return [name for name in sorted(table) if set(name.split("+")) & set(self.roles)]
 
 
 @st.composite
-def _conditions(draw: Callable[..., Any], leaves: tuple[str, ...]) -> dict[str, Any]:
+def _conditions(
+    draw: Callable[..., Any], subjects: Subjects, kinds: list[str], least: int = 0, most: int = 3
+) -> dict[str, Any]:
     made: dict[str, Any] = {}
-    kinds = draw(
-        _some(
-            [
-                "server",
-                "tool",
-                "paths",
-                "domains",
-                "lists",
-                "values",
-                "tool",
-                "sideEffects",
-                "roles",
-                "paths",
-                "domains",
-                "lists",
-                "values",
-                "arg",
-                "origin",
-                "assess",
-            ],
-            0,
-            3,
-        )
-    )
-    for kind in kinds:
+    for kind in draw(_some(kinds, least, most)):
         if kind == "server":
             made[kind] = draw(_some(["fs", "net", "f*", "other"]))
         elif kind == "tool":
             made[kind] = draw(_some(["tool_0", "tool_1", "tool_*", "*_2", "nothing"]))
         elif kind == "sideEffects":
             made[kind] = draw(st.booleans())
-        elif kind == "roles":
-            made[kind] = draw(_some(ROLES))
-        elif kind == "paths":
-            within = draw(st.sampled_from(["{box}", "{root}/Projects", "{home}", "{box}/sub", "/", "~/", "{root}"]))
-            made[kind] = {"roles": draw(_some(PATH_ROLES)), "within": within}
-        elif kind == "domains":
-            allowed = draw(
-                _some(
-                    ["example.com", "*.example.com", "10.0.0.7", "localhost", "@hosts", "x.example", "evil.example"],
-                    1,
-                    3,
-                )
-            )
-            roles = draw(_some(["fetch-url", "send-url", "recipient", "channel", "repository"]))
-            made[kind] = {"roles": roles, "allowed": allowed}
-        elif kind == "lists":
-            allowed = draw(_some(["@contacts", "bob", "C1", "eve@evil.example", 7, "@many"]))
-            made[kind] = [
-                {
-                    "roles": draw(_some(["recipient", "attendee", "channel", "account", "identifier"])),
-                    "allowed": allowed,
-                }
-            ]
-        elif kind == "values":
-            role = draw(st.sampled_from(sorted(PREDICATES)))
-            made[kind] = {**made.get(kind, {}), f"role:{role}": draw(st.sampled_from(PREDICATES[role]))}
-        elif kind == "arg":
-            if not leaves:
-                continue
-            leaf = draw(st.sampled_from(leaves))
-            predicate = draw(
-                st.sampled_from(
-                    [{"equals": "list"}, {"maxLength": 8}, {"maximum": 50}, {"minItems": 2}, {"matches": ".*a.*"}]
-                )
-            )
-            made["values"] = {**made.get("values", {}), f"arg:{leaf}": predicate}
-        elif kind == "origin":
-            words = [
-                "person",
-                "result",
-                "fs",
-                "net/*",
-                "n*",
-                "fs/tool_0",
-                "role:read-path",
-                "role:recipient",
-                "absent",
-                "kind:x",
-            ]
-            made[kind] = {"roles": draw(_some(ROLES)), "from": draw(_some(words, 1, 3))}
-        else:
+        elif kind == "assess":
             made[kind] = {"question": "is it so?"}
-    return made
+        elif kind == "roles":
+            made[kind] = draw(_some(subjects.among(ROLES)))
+        elif kind == "origin":
+            made[kind] = {"roles": draw(_some(subjects.among(ROLES))), "from": draw(_some(ORIGINS, 1, 3))}
+        elif kind == "paths" and (roles := subjects.among(PATH_ROLES)):
+            one = st.sampled_from(DIRECTORIES)
+            within = draw(st.one_of(one, one, _some(DIRECTORIES, 1, 3)))
+            made[kind] = {"roles": draw(_some(roles)), "within": within}
+        elif kind == "domains" and (roles := subjects.among(HOST_ROLES)):
+            made[kind] = {"roles": draw(_some(roles)), "allowed": draw(_some(HOSTS, 1, 3))}
+        elif kind == "lists" and (roles := subjects.among(LISTED_ROLES)):
+            made[kind] = [{"roles": draw(_some(roles)), "allowed": draw(_some(LISTED))}]
+        elif kind in ("values", "group", "arg"):
+            made["values"] = {**made.get("values", {}), **draw(_predicates(subjects, kind))}
+    return {key: body for key, body in made.items() if body != {}}
 
 
 @st.composite
-def rules(draw: Callable[..., Any], most: int = 7, leaves: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+def _predicates(draw: Callable[..., Any], subjects: Subjects, kind: str) -> dict[str, Any]:
+    """A predicate on one role, on a group of roles or on an argument; none if there is no such role or argument."""
+    if kind == "arg":
+        names, table = list(subjects.leaves), dict.fromkeys(subjects.leaves, ARGUMENT_PREDICATES)
+    else:
+        table = PREDICATES if kind == "values" else GROUPS
+        names = subjects.predicates(table)
+    if not names:
+        return {}
+    name = draw(st.sampled_from(names))
+    return {("arg:" if kind == "arg" else "role:") + name: draw(st.sampled_from(table[name]))}
+
+
+@st.composite
+def rules(draw: Callable[..., Any], most: int, subjects: Subjects, kinds: list[str]) -> list[dict[str, Any]]:
     made = []
     for index in range(draw(st.integers(0, most))):
         then = draw(st.sampled_from(["allow", "allow", "deny", "escalate"]))
-        conditions = draw(_conditions(leaves))
+        conditions = draw(_conditions(subjects, kinds))
         if then == "allow":
             conditions.pop("assess", None)
             conditions = conditions or {"tool": ["tool_0"]}
+        exceptions = draw(st.sampled_from([0, 0, 0, 1, 1, 2]))
+        groups = [draw(_conditions(subjects, ON_VALUES, 1, 2)) for _ in range(exceptions)]
+        if groups := [group for group in groups if group]:
+            conditions["unless"] = groups
         rule = {"name": f"rule-{index}", "if": conditions, "then": then}
-        if then == "escalate" and draw(st.booleans()):
-            rule["elsewhere"] = True
+        if then == "escalate":
+            rule |= {flag: True for flag in ("elsewhere", "joined") if draw(st.integers(0, 2)) == 0}
         made.append(rule)
     return made
 
 
 @st.composite
 def _value(draw: Callable[..., Any], leaf: str, usual: list[Any]) -> Any:
-    """A usual value, now and then a tricky one, now and then with blanks around it."""
+    """A usual value, now and then a tricky one or one spelled differently, now and then with blanks around it."""
     chance = draw(st.integers(0, 15))
-    found = draw(st.sampled_from(TRICKY[leaf] if chance < 4 and leaf in TRICKY else usual))
+    table = TRICKY if chance < 3 else VARIANTS if chance < 6 else {}
+    found = draw(st.sampled_from(table.get(leaf, usual)))
     if isinstance(found, str) and found and chance == 15:
         return draw(st.sampled_from([*BLANKS, ""])) + found + draw(st.sampled_from([*BLANKS, ""]))
     return found
@@ -525,8 +617,8 @@ World = tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any], list[d
 def worlds(draw: Callable[..., Any], calls: int = 40) -> World:
     """Tools, rules, a configuration, and calls; directories still as placeholders."""
     tools = draw(_tools())
-    leaves = tuple(sorted({leaf for entry in tools for leaf in entry["args"]}))
-    chain = draw(rules(7, leaves))
+    subjects = Subjects(tuple(sorted({leaf for entry in tools for leaf in entry["args"]})))
+    chain = draw(rules(7, subjects, ON_ANYTHING))
     if draw(st.booleans()):  # what nothing refuses is then allowed: a clause that one side has lost shows
         chain.append({"name": "rest", "if": {"server": ["fs", "net"]}, "then": "allow"})
     config = draw(configs())
@@ -545,15 +637,92 @@ def worlds(draw: Callable[..., Any], calls: int = 40) -> World:
             request["sources"] = draw(_some(["fs/tool_0", "fs/tool_1", "net/tool_2", "net/tool_0", "other/x"], 0, 3))
         if draw(st.integers(1, 8)) == 5:
             ends = draw(st.sampled_from(["2027-01-16T00:00:00Z", "2020-01-01T00:00:00Z", "2027-01-16T00:00:00Z"]))
-            request["task"] = {"version": 1, "task": "t", "expiresAt": ends, "rules": draw(rules(3, leaves))}
+            request["task"] = {
+                "version": 1,
+                "task": "t",
+                "expiresAt": ends,
+                "rules": draw(rules(3, subjects, ON_ANYTHING)),
+            }
         made.append(request)
     return tools, chain, config, made
+
+
+# Values that no earlier step refuses, so that the rules decide: plain ones, spelling variants, unknown and opaque ones.
+PLAIN_PATHS = [
+    "{box}/a",
+    "{box}/sub/b",
+    "{box}/twin",
+    "{root}/Projects/x",
+    "{root}/out/s",
+    "~/Documents/x",
+    "~/notes",
+    "",
+]
+PLAIN_PLACES = [
+    "C1", "c1", "#C1", "@C2", "\uff23\uff11", "general", "#General", "# c2", "#", "@", "File", "\ufb01le", "Stra\u00dfe", 3, "",
+    ["C1", "c2"], ["C1", ""], "git@evil.example:x", "https://example.com/x", "ann@example.com",
+]  # fmt: skip
+PLAIN: dict[str, list[Any]] = {
+    "path": [*PLAIN_PATHS, None],
+    "paths": [["{box}/a", "{root}/out/s"], ["{root}/Projects/x", "{root}/Projects/y"], ["{box}/a", ""], "{box}/a", []],
+    "dest": PLAIN_PATHS,
+    "url": ["https://example.com/a", "https://sub.example.com/", "https://evil.example/", "https://y.x.example/", ""],
+    "to": [
+        "bob", "BOB", "@bob", "cat", "CAT", "eve", "ann@example.com", "eve@evil.example", "bob, cat", ["bob", "eve"], "a, b, c, d",
+        ["bob", ""], "", '"x', ["bob", '"x'], ",", 7, "stra\u00dfe", "STRASSE", "\uff42ob", None,
+    ],
+    "cc": ["bob", "Bob", ["cat", "bob"], "eve@evil.example", "", '"x', 5, None],
+    "channel": PLAIN_PLACES,
+    "account": PLAIN_PLACES,
+    "command": ["ls", "LS", "git status", "git  STATUS", "sudo x", "SUDO x", "\uff53udo x", "ls; rm x", "x; RM x", "@ls", "echo $(x)", "", " ls"],
+    "body": ["hello", "Hello ", "#hello", "secret plan", "\uff53ecret plan", "SECRET", "a\nsecret", ["hello", "secret plan"], "", 7, {"k": "v"}],
+    "amount": [0, 5, 99, 100, 100.5, "5", True, None, [5, 500], [5, "x"], ""],
+    "id": ["id-1", "ID-1", "#id-1", "id-2", "\uff49d-1", "id-\uff17", "-3", 4, "", None, {"a": "id-1"}],
+}  # fmt: skip
+ON_RULES = [
+    "tool", "sideEffects", "roles", "paths", "domains", "lists", "values", "group", "arg", "origin", "assess", "paths", "lists", "values",
+    "arg", "roles",
+]  # fmt: skip
+
+
+@st.composite
+def worlds_of_rules(draw: Callable[..., Any], calls: int = 40) -> World:
+    """Worlds in which hardly anything but the rules decides: one server, no configuration, no task, plain values.
+
+    The rules speak of the roles and arguments that the tools have.
+    """
+    tools = []
+    for index in range(draw(st.integers(1, 2))):
+        leaves = draw(_some(sorted(PLAIN), 1, 4))
+        one = {leaf: st.sampled_from(LEAVES[leaf][0]).filter(lambda roles: roles != ["none"]) for leaf in leaves}
+        absent = st.sampled_from(["nothing", "unknown"])
+        args = {leaf: {"roles": draw(roles), "absent": draw(absent)} for leaf, roles in one.items()}
+        tools.append(tool(f"tool_{index}", args, required=draw(_some(leaves, 0, 1))))
+    roles = {role for entry in tools for argument in entry["args"].values() for role in argument["roles"]}
+    subjects = Subjects(tuple(sorted({leaf for entry in tools for leaf in entry["args"]})), tuple(sorted(roles)))
+    chain = draw(rules(6, subjects, ON_RULES))
+    chain.append({"name": "rest", "if": {"server": ["fs"]}, "then": "allow"})
+    made = []
+    for _ in range(calls):
+        entry = draw(st.sampled_from(tools))
+        needed = entry["definition"]["inputSchema"].get("required", ())
+        given = [leaf for leaf in entry["args"] if leaf in needed or draw(st.integers(0, 4))]
+        request: dict[str, Any] = {
+            "serverName": "fs",
+            "toolName": entry["toolName"],
+            "arguments": {leaf: draw(st.sampled_from(PLAIN[leaf])) for leaf in given},
+        }
+        if draw(st.booleans()):
+            request["sources"] = draw(_some(["fs/tool_0", "fs/tool_1", "other/x"], 0, 2))
+        made.append(request)
+    return tools, chain, {}, made
 
 
 LISTS = {
     "contacts": ["bob", "Ann@Example.com", "cat", "a", "b", "c", "d"],
     "hosts": ["*.x.example", "example.com"],
     "many": [f"user{i}" for i in range(80)] + ["C2", "ann@example.com"],
+    "channels": ["#General", "@C1", "c2", "file", "#"],
 }
 
 

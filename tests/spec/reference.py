@@ -65,7 +65,7 @@ METADATA_HOSTS = (
 PATH_ROLES = {"read-path", "write-path", "delete-path"}
 URL_ROLES = {"fetch-url", "send-url"}
 PARTY_ROLES = {"recipient", "attendee"}
-PLACE_ROLES = {"channel", "calendar", "repository"}
+PLACE_ROLES = {"channel", "calendar", "repository", "place", "host"}
 CARRIED_ROLES = {"outbound-content", "amount", "identifier"}
 READ_ROLES = {"read-path", "fetch-url"}
 SENDING_ROLES = PARTY_ROLES | PLACE_ROLES | {"send-url"}
@@ -305,19 +305,32 @@ def rules_load(rules: Any, world: World) -> bool:
 
 
 def rule_loads(rule: Any, world: World) -> bool:
-    known = {"name", "description", "principle", "reason", "if", "then", "elsewhere"}
-    if not isinstance(rule, dict) or not {"name", "if", "then"} <= set(rule) <= known:
+    texts = {"name", "description", "principle", "reason", "then"}
+    flags = {"elsewhere", "joined"}
+    if not isinstance(rule, dict) or not {"name", "if", "then"} <= set(rule) <= texts | flags | {"if"}:
         return False
-    if not all(isinstance(rule[key], str) for key in rule if key not in ("if", "elsewhere")):
+    if not all(isinstance(rule[key], str) for key in texts & set(rule)):
         return False
     if not rule["name"] or rule["then"] not in STRICTNESS or not isinstance(rule["if"], dict):
         return False
-    if "elsewhere" in rule and (rule["elsewhere"] is not True or rule["then"] != "escalate"):
+    if any(rule[flag] is not True or rule["then"] != "escalate" for flag in flags & set(rule)):
         return False
-    # "An allow without any condition is refused on load"; `assess` is "not in an allow".
-    if rule["then"] == "allow" and (not rule["if"] or "assess" in rule["if"]):
+    # "An allow without any condition is refused on load", and an exception is none; `assess` is "not in an allow".
+    if rule["then"] == "allow" and (set(rule["if"]) <= {"unless"} or "assess" in rule["if"]):
         return False
     return all(condition_loads(key, body, world) for key, body in rule["if"].items())
+
+
+def unless_loads(groups: Any, world: World) -> bool:
+    """A list of groups of conditions on values; neither the list nor a group is empty."""
+    if not isinstance(groups, list) or not groups:
+        return False
+    for group in groups:
+        if not isinstance(group, dict) or not group or not set(group) <= {"paths", "domains", "lists", "values"}:
+            return False
+        if not all(condition_loads(key, body, world) for key, body in group.items()):
+            return False
+    return True
 
 
 def condition_loads(key: str, body: Any, world: World) -> bool:
@@ -332,13 +345,20 @@ def condition_loads(key: str, body: Any, world: World) -> bool:
     if key == "values":
         return isinstance(body, dict) and bool(body) and all(predicate_loads(*item, world) for item in body.items())
     if key == "paths":  # "path roles only"
-        fine = has_keys(body, "roles", "within") and words(body["roles"]) and isinstance(body["within"], str)
-        fine = fine and set(body["roles"]) <= PATH_ROLES
-        return fine and (body["within"] == "~" or body["within"].startswith(("/", "~/")))
+        fine = has_keys(body, "roles", "within") and words(body["roles"]) and set(body["roles"]) <= PATH_ROLES
+        fine = fine and words(directories_of(body["within"]))
+        return fine and all(one == "~" or one.startswith(("/", "~/")) for one in directories_of(body["within"]))
+    if key == "unless":
+        return unless_loads(body, world)
     if key == "origin":
         fine = has_keys(body, "roles", "from") and words(body["roles"])
         return fine and (isinstance(body["from"], str) or words(body["from"]))
     return key == "assess" and has_keys(body, "question") and isinstance(body["question"], str)
+
+
+def directories_of(within: Any) -> Any:
+    """`within` is one directory or a list of them."""
+    return [within] if isinstance(within, str) else within
 
 
 def has_keys(body: Any, *keys: str) -> bool:
@@ -372,6 +392,8 @@ def predicate_loads(subject: str, predicate: Any, world: World) -> bool:
     kind, _, name = subject.partition(":")
     if kind == "arg" and not any(name in tool["args"] for _, tool in every_tool(world)):
         return False  # a leaf that no tool has
+    if kind == "role" and not all(name.split("+")):
+        return False  # a group of roles with a role that has no name
     return all(key in fits and fits[key](bound) for key, bound in predicate.items())
 
 
@@ -1752,7 +1774,10 @@ def judge(world: World, resolved: Resolved, rules: list[Table], stage: str) -> V
 
 
 def judge_claim(world: World, resolved: Resolved, rules: list[Table], claim: Claim) -> Outcome:
-    """The first applicable rule whose conditions hold decides the claim, joined with the unanswered ones before it."""
+    """The first applicable rule whose conditions hold decides the claim.
+
+    It is joined with those before it that were unanswered or `joined`.
+    """
     pending: list[Outcome] = []
     for rule in rules:
         if not applies(world, resolved, rule, claim):
@@ -1769,9 +1794,9 @@ def judge_claim(world: World, resolved: Resolved, rules: list[Table], claim: Cla
             if rule["then"] == "allow":
                 continue
             return strictest([*pending, ("deny", "rule_error")])
-        if not holds or (unanswered and rule["then"] == "allow"):
+        if not holds or (unanswered and rule["then"] == "allow") or is_excepted(world, resolved, rule, claim):
             continue
-        if not unanswered:
+        if not unanswered and not rule.get("joined"):
             return strictest([*pending, outcome])
         pending.append(outcome)  # "joined to whatever follows and does not end the scan"
     if is_contained(world, claim):
@@ -1827,7 +1852,15 @@ def named_roles(rule: Table) -> set[str]:
         named |= set(conditions.get(key, {}).get("roles", []))
     for membership in conditions.get("lists", []):
         named |= set(membership["roles"])
-    return named | {key.removeprefix("role:") for key in conditions.get("values", {}) if key.startswith("role:")}
+    for subject in conditions.get("values", {}):
+        named |= roles_of(subject)
+    return named
+
+
+def roles_of(subject: str) -> set[str]:
+    """`role:recipient+attendee` speaks of both roles, `arg:to` of none."""
+    kind, _, name = subject.partition(":")
+    return set(name.split("+")) if kind == "role" else set()
 
 
 def applies(world: World, resolved: Resolved, rule: Any, claim: Claim) -> bool:
@@ -1840,11 +1873,21 @@ def applies(world: World, resolved: Resolved, rule: Any, claim: Claim) -> bool:
     sends = any(other.role in SENDING_ROLES for other in resolved.claims)
     if allow and named & READ_ROLES and not names_tool and sends:  # reading is not sending
         return False
+    if named and claim.kind == "carried" and rule["then"] == "escalate":
+        return claim.role in named or has_value_to_ask_about(world, resolved, rule, named)
     if named:
         return claim.role in named or (allow and claim.kind == "carried")
     if not allow or names_tool:
         return True
     return claim.kind in ("carried", "call")
+
+
+def has_value_to_ask_about(world: World, resolved: Resolved, rule: Table, named: set[str]) -> bool:
+    """The call "has a value of one of these roles; with `elsewhere`, a value that is not contained"."""
+    values = [value for value in resolved.values if value.role in named]
+    if rule.get("elsewhere"):
+        values = [value for value in values if not is_contained(world, Claim("resource", value.role, (value,)))]
+    return bool(values)
 
 
 def conditions_hold(world: World, resolved: Resolved, rule: Table, claim: Claim) -> bool:
@@ -1863,9 +1906,32 @@ def conditions_hold(world: World, resolved: Resolved, rule: Table, claim: Claim)
     return True
 
 
+def is_excepted(world: World, resolved: Resolved, rule: Table, claim: Claim) -> bool:
+    """One group of `unless` "holds in full; groups are not combined".
+
+    "Polarity is turned round": in a deny or escalate it is read as in an allow, and there an error does not pass; in an
+    allow it is read as in a deny, and there an error passes.
+    """
+    as_in_allow = rule["then"] != "allow"
+    for group in rule["if"].get("unless", []):
+        results = []
+        for key, body in single_conditions(group):
+            try:
+                results.append(condition_holds(world, resolved, claim, as_in_allow, key, body))
+            except RuleError:
+                results.append(not as_in_allow)
+        if all(results):
+            return True
+    return False
+
+
 def single_conditions(conditions: Table) -> list[tuple[str, Any]]:
-    """Each entry of `lists` and of `values` is a condition of its own; `assess` and `origin` are not answered here."""
-    found = [(key, body) for key, body in conditions.items() if key not in ("lists", "values", "assess", "origin")]
+    """Each entry of `lists` and of `values` is a condition of its own.
+
+    `assess` and `origin` are not answered here, and `unless` holds no conditions of the rule (see `is_excepted`).
+    """
+    apart = ("lists", "values", "assess", "origin", "unless")
+    found = [(key, body) for key, body in conditions.items() if key not in apart]
     found += [("lists", membership) for membership in conditions.get("lists", [])]
     return found + [("values", item) for item in conditions.get("values", {}).items()]
 
@@ -1886,7 +1952,7 @@ def condition_holds(world: World, resolved: Resolved, claim: Claim, allow: bool,
         return holds_for(values, lambda value: path_test(world, value, body["within"], allow), allow)
     if key == "domains":
         return holds_for(values, lambda value: domain_test(world, value, body["allowed"], allow), allow)
-    return holds_for(values, lambda value: list_test(world, value, body["allowed"]), allow)
+    return holds_for(values, lambda value: list_test(world, value, body["allowed"], allow), allow)
 
 
 def is_named(name: str, patterns: Any) -> bool:
@@ -1909,9 +1975,7 @@ def holds_for(values: Values, test: Test, allow: bool) -> bool:
 
 
 def value_passes(value: Value, test: Test, allow: bool) -> bool:
-    if value.state == "unknown":  # "satisfies no condition"
-        return False
-    if value.state == "opaque":  # "no condition in an allow and every condition on a value in a deny or escalate"
+    if value.state != "known":  # "satisfies no condition on a value in an allow and every one in a deny or escalate"
         return not allow
     if value.role != "command" or not isinstance(value.data, str):
         return test(value)
@@ -1960,16 +2024,17 @@ def is_veiled(statement: str) -> bool:
     return bool(characters or dollars or comments or behind.replace(";", " ").strip())
 
 
-def path_test(world: World, value: Value, within: str, allow: bool) -> bool:
-    """Inside the directory; a file with other names is not inside for an allow."""
+def path_test(world: World, value: Value, within: Any, allow: bool) -> bool:
+    """Inside the directory, or one of a list of them; a file with other names is not inside for an allow."""
     if value.role not in PATH_ROLES:
         return False
     home = world.policy["setup"]["home"]
     try:
-        directory = follow(home + within[1:] if within.startswith("~") else within)
+        places = [follow(home + one[1:] if one.startswith("~") else one) for one in directories_of(within)]
     except Refused:
         raise RuleError(within) from None
-    return is_inside(value.data, directory) and not (allow and has_other_names(value.data))
+    inside = any(is_inside(value.data, directory) for directory in places)
+    return inside and not (allow and has_other_names(value.data))
 
 
 def domain_test(world: World, value: Value, allowed: list[Any], allow: bool) -> bool:
@@ -2013,13 +2078,31 @@ def expanded(world: World, allowed: list[Any]) -> list[Any]:
     return found
 
 
-def list_test(world: World, value: Value, allowed: list[Any]) -> bool:
-    return any(is_value(world, value, item, "role:" + value.role) for item in expanded(world, allowed))
+def list_test(world: World, value: Value, allowed: list[Any], allow: bool) -> bool:
+    return any(is_value(world, value, item, "role:" + value.role, allow) for item in expanded(world, allowed))
 
 
-def is_value(world: World, value: Value, constant: Any, subject: str) -> bool:
-    """Typed equality with the constant "in every form that the values of the role or argument can have"."""
-    return any(same(value.data, form) for form in forms_of_constant(world, constant, subject))
+def is_value(world: World, value: Value, constant: Any, subject: str, allow: bool) -> bool:
+    """Typed equality with the constant "in every form that the values of the role or argument can have".
+
+    "In an allow every text is exact"; in a deny or escalate texts are compared folded.
+    """
+    forms = forms_of_constant(world, constant, subject)
+    if not allow and isinstance(value.data, str):
+        return any(folded_text(value.data) == folded_text(form) for form in forms if isinstance(form, str))
+    return any(same(value.data, form) for form in forms)
+
+
+def folded_text(text: str) -> str:
+    """In compatibility form (NFKC), without regard to case, without blanks around it and without `#` and `@` before it.
+
+    A text of nothing but `#` and `@` keeps them: "unless that is all there is".
+    """
+    for _ in range(2):  # what was lower-cased may have a compatibility form of its own
+        text = unicodedata.normalize("NFKC", text).casefold()
+    text = unicodedata.normalize("NFKC", text).strip()
+    bare = re.sub(r"^[#@\s]+", "", text)
+    return bare or text
 
 
 def forms_of_constant(world: World, constant: Any, subject: str) -> list[Any]:
@@ -2032,7 +2115,7 @@ def forms_of_constant(world: World, constant: Any, subject: str) -> list[Any]:
     for server, tool in every_tool(world):
         for leaf, annotation in tool["args"].items():
             roles = all_roles(annotation)
-            if name in roles if kind == "role" else name == leaf:
+            if roles_of(subject) & roles if kind == "role" else name == leaf:
                 readers |= {(server, role) for role in roles}
     for server, role in sorted(readers):
         try:
@@ -2063,8 +2146,8 @@ def predicate_holds(world: World, resolved: Resolved, claim: Claim, allow: bool,
     if kind == "arg":
         own = everything = resolved.by_leaf.get(name, ())
     else:
-        own = values_for(resolved, claim, [name])
-        everything = tuple(value for value in resolved.values if value.role == name)
+        own = values_for(resolved, claim, sorted(roles_of(subject)))
+        everything = tuple(value for value in resolved.values if value.role in roles_of(subject))
     on_value = {key: bound for key, bound in predicate.items() if key not in ("minItems", "maxItems")}
     results = []
     if on_value:
@@ -2084,9 +2167,9 @@ def value_satisfies(world: World, value: Value, predicate: Any, subject: str, al
     results = []
     for key, bound in predicate.items():
         if key == "equals":
-            results.append(is_value(world, value, bound, subject))
+            results.append(is_value(world, value, bound, subject, allow))
         elif key == "in":
-            results.append(any(is_value(world, value, item, subject) for item in bound))
+            results.append(any(is_value(world, value, item, subject, allow) for item in bound))
         elif key in ("minimum", "maximum"):
             if not is_number(value.data):
                 raise RuleError(key)
@@ -2096,8 +2179,16 @@ def value_satisfies(world: World, value: Value, predicate: Any, subject: str, al
         elif key == "maxLength":
             results.append(len(value.data) <= bound)
         else:
-            if len(value.data) > MAX_MATCHED_CHARACTERS:
-                raise RuleError(key)
-            # A dot spans lines in a deny or escalate, and not in an allow.
-            results.append(re.fullmatch(bound, value.data, re.ASCII if allow else re.ASCII | re.DOTALL) is not None)
+            results.append(matches(value.data, bound, allow))
     return all(results)
+
+
+def matches(text: str, pattern: str, allow: bool) -> bool:
+    """Of the whole text; in a deny or escalate "also of its compatibility form", "where it is not ASCII".
+
+    "A dot in `matches` spans lines in a deny or escalate, and not in an allow."
+    """
+    texts = [text] if allow or text.isascii() else [text, unicodedata.normalize("NFKC", text)]
+    if any(len(one) > MAX_MATCHED_CHARACTERS for one in texts):
+        raise RuleError(pattern)
+    return any(re.fullmatch(pattern, one, re.ASCII if allow else re.ASCII | re.DOTALL) for one in texts)

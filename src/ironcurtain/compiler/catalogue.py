@@ -1,0 +1,137 @@
+"""The annotated tools as statements speak of them: what each might do, to what, and what its arguments can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from ironcurtain.compiler.annotate.arguments import arguments_of
+from ironcurtain.compiler.annotate.might import might
+from ironcurtain.compiler.annotate.text import clean, first_sentence, singular, words_of
+from ironcurtain.compiler.annotate.things import loose_things, things
+from ironcurtain.model.roles import Category, Role, category
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ironcurtain.compiler.annotate.might import Might
+
+RESOURCES: Final = (Category.PATH, Category.URL, Category.PARTY, Category.PLACE, Category.OTHER)
+_NOT_GIVEN: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a tool, as far as statements can speak of it."""
+
+    leaf: str
+    words: tuple[str, ...]
+    roles: frozenset[str]
+    """Without `none`."""
+    required: bool
+    choices: tuple[Any, ...]
+    default: Any
+    types: frozenset[str]
+    says: str
+    absent_unknown: bool = False
+    """Leaving it out means that the server picks something."""
+
+    @property
+    def has_default(self) -> bool:
+        """Whether the schema fills it in where it is left out."""
+        return self.default is not _NOT_GIVEN
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is true or false."""
+        return "boolean" in self.types
+
+    def has(self, *categories: Category) -> bool:
+        """Whether it has a role of one of these categories."""
+        return any(category(Role(role)) in categories for role in self.roles)
+
+
+@dataclass(frozen=True, eq=False)
+class Tool:
+    """One annotated tool."""
+
+    server: str
+    name: str
+    arguments: Mapping[str, Argument]
+    might: Might
+    things: tuple[str, ...]
+    loose_things: frozenset[str]
+    comment: str
+
+    @property
+    def key(self) -> str:
+        """Server and name, as statements write them."""
+        return f"{self.server}/{self.name}"
+
+    @cached_property
+    def roles(self) -> frozenset[str]:
+        """Every role of any argument."""
+        return frozenset(role for argument in self.arguments.values() for role in argument.roles)
+
+    def of(self, *categories: Category) -> frozenset[str]:
+        """Return its roles of some categories."""
+        return frozenset(role for role in self.roles if category(Role(role)) in categories)
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether it might do everything: it takes commands, or its text does not say what it does."""
+        return self.might.doubtful or "command" in self.roles
+
+    @cached_property
+    def name_words(self) -> frozenset[str]:
+        """The words of its name."""
+        return frozenset(words_of(self.name))
+
+
+def catalogue_of(servers: Mapping[str, Iterable[Mapping[str, Any]]]) -> tuple[Tool, ...]:
+    """Return the tools of annotated servers, as `tool-annotations.json` holds them."""
+    return tuple(_tool(server, fields) for server, tools in servers.items() for fields in tools)
+
+
+def _tool(server: str, fields: Mapping[str, Any]) -> Tool:
+    definition = fields["definition"]
+    described = arguments_of(definition)
+    roles = {leaf: _roles(entry) for leaf, entry in fields["args"].items()}
+    arguments = {}
+    for leaf, entry in fields["args"].items():
+        about = described.get(leaf)
+        arguments[leaf] = Argument(
+            leaf=leaf,
+            words=about.words if about else words_of(leaf),
+            roles=roles[leaf],
+            required=bool(about and about.required),
+            choices=tuple(dict.fromkeys(v for v in about.enum if isinstance(v, (str, int, float)))) if about else (),
+            default=about.defaults[0] if about and about.defaults else _NOT_GIVEN,
+            types=frozenset(about.types) if about else frozenset(),
+            says=about.says if about else "",
+            absent_unknown=any(mode.get("absent", "unknown") == "unknown" for mode in _modes(entry)),
+        )
+    return Tool(
+        server,
+        fields["toolName"],
+        arguments,
+        might(definition, roles),
+        things(definition, roles),
+        frozenset(loose_things(definition, roles)),
+        first_sentence(clean(definition.get("description")))[:160],
+    )
+
+
+def _modes(entry: Any) -> list[Mapping[str, Any]]:  # noqa: ANN401 - as in an artifact
+    return entry if isinstance(entry, list) else [entry]
+
+
+def _roles(entry: Any) -> frozenset[str]:  # noqa: ANN401 - as in an artifact
+    return frozenset(role for mode in _modes(entry) for role in mode["roles"]) - {"none"}
+
+
+def normal(noun: str) -> str:
+    """Return a noun as nouns are compared: lower case, in the singular, one space between words."""
+    words = noun.lower().replace("-", " ").replace("_", " ").split()
+    return " ".join([*words[:-1], singular(words[-1])]) if words else ""

@@ -1,0 +1,423 @@
+"""What a limit of a statement comes to for one tool: conditions on its arguments.
+
+`certain` says how a limit is read. The limits of a `may` and the exceptions of a never or an ask hold only where they
+certainly do; the limits of a never or an ask and the exceptions of a `may` hold where they might. The engine reads a
+condition of an allow, and the `unless` of a deny or escalate, in the first way, and all others in the second.
+
+A limit that a tool has no argument for comes to nothing (`None`): a permission then does not pick the tool, and a never
+or an ask picks it and asks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, assert_never
+
+from ironcurtain.compiler.catalogue import normal
+from ironcurtain.compiler.parts import PRESENT, Ground, Part
+from ironcurtain.compiler.picking import PATHS_OF, is_about
+from ironcurtain.compiler.problems import Problem, did_you_mean
+from ironcurtain.language.statement import (
+    After,
+    Attachments,
+    Condition,
+    Content,
+    Count,
+    Domain,
+    Giving,
+    Name,
+    Origin,
+    People,
+    Place,
+    Task,
+    Test,
+    Where,
+)
+from ironcurtain.model.roles import Category
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ironcurtain.compiler.catalogue import Argument, Tool
+    from ironcurtain.compiler.naming import Meant, Setup
+    from ironcurtain.language.statement import Limit
+
+_SPECIAL: Final = re.compile(r"[.^$*+?{}\[\]\\|()]")
+_CONTAINERS: Final = frozenset(
+    """channel calendar repository repo project board list folder database table bucket workspace space team group
+    notebook section label collection dataset index namespace queue topic room account site page parent deck vault
+    organization owner guild""".split()  # noqa: SIM905 - to be read
+)
+"""What an argument is called that says where something is done, where its role does not say so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grounding:
+    """Grounds limits in the arguments of tools and the owner's set-up."""
+
+    setup: Setup
+    tools: Sequence[Tool]
+    acts: frozenset[str]
+    """What the statement is about; none for `use` and `do anything with`."""
+
+    def ground(self, limit: Limit, tool: Tool, *, certain: bool) -> Ground | None:
+        """Return what a limit comes to for a tool, or nothing if the tool has no argument for it."""
+        match limit:
+            case Place():
+                return self._place(limit, tool, certain=certain)
+            case People():
+                return self._people(limit, tool, certain=certain)
+            case Where():
+                return self._where(limit, tool, certain=certain)
+            case Giving():
+                return self._giving(limit, tool)
+            case Count():
+                return _count(limit, tool)
+            case Attachments():
+                return self._attachments(limit, tool)
+            case Content(question):
+                return Ground(question=question)
+            case After(things):
+                readers = [t.key for t in self.tools if any(is_about(each, t, loosely=True) for each in things)]
+                return Ground(sources=tuple(key for key in readers if self._reads(key)))
+            case Origin(names):
+                return Ground(sources=self._readers_of(names), notes=("which files were read is not told apart",))
+            case Task():
+                return Ground()
+        assert_never(limit)
+
+    # --- Where. ---
+
+    def _place(self, limit: Place, tool: Tool, *, certain: bool) -> Ground | None:
+        meant = self._meant(limit.names, empty_is_error=not certain or limit.outside)
+        parts: list[Part] = []
+        covers, names = set[str](), set[str]()
+        if meant.paths:
+            roles = self._path_roles(tool, certain=certain)
+            if roles:
+                places = (*meant.paths, self.setup.known.sandbox) if limit.outside else meant.paths
+                parts.append(Part(paths=(roles, tuple(dict.fromkeys(places)))))
+                covers |= tool.of(Category.PATH) if certain else roles
+        if meant.hosts:
+            roles = tool.of(Category.URL) or tool.of(Category.PARTY)
+            if roles:
+                parts.append(Part(domains=(roles, meant.hosts)))
+                covers |= roles
+        values = (*meant.values, *meant.people, *(meant.hosts if not parts else ()))
+        if values:
+            leaves = self._place_leaves(tool, values, meant, certain=certain)
+            parts += [self._is_one_of(tool, leaf, values) for leaf in leaves] if not certain else []
+            if certain and leaves:
+                parts.append(self._all_of(tool, leaves, values))
+            covers |= {role for leaf in leaves for role in tool.arguments[leaf].roles}
+            names |= set(leaves)
+        if not parts:
+            return None
+        return self._signed(parts, covers, names, outside=limit.outside, certain=certain)
+
+    @staticmethod
+    def _signed(
+        parts: list[Part], covers: Iterable[str], names: Iterable[str], *, outside: bool, certain: bool
+    ) -> Ground:
+        """A limit, or its opposite: outside of it. What is outside in a permission must still be given."""
+        if not outside:
+            return Ground(tuple(parts), covers=frozenset(covers), names=frozenset(names))
+        given = Part(values={f"arg:{leaf}": PRESENT for leaf in names} if certain else {})
+        return Ground((given,), tuple(parts), frozenset(covers), frozenset(names))
+
+    def _path_roles(self, tool: Tool, *, certain: bool) -> frozenset[str]:
+        own = tool.of(Category.PATH)
+        if certain or not self.acts:
+            return own
+        meant = frozenset(role for act in self.acts for role in PATHS_OF.get(act, own))
+        return own & meant or (own if not meant else frozenset())
+
+    def _place_leaves(
+        self, tool: Tool, values: Sequence[str], meant: Meant, *, certain: bool
+    ) -> list[str]:
+        """The arguments that say where; in a permission it must be plain which one is meant."""
+        candidates = [a for a in tool.arguments.values() if a.has(Category.PLACE)]
+        candidates = candidates or [a for a in tool.arguments.values() if a.roles & {"account", "identifier"}]
+        candidates = [a for a in candidates if not a.choices or any(v in a.choices for v in values)]
+        chosen = [a for a in candidates if any(v in a.choices for v in values)]
+        words = {normal(word) for name in meant.words for word in name.split()}
+        spoken = [a for a in candidates if set(a.words) & words]
+        if any(value.startswith("#") for value in values):
+            chosen = chosen or [a for a in candidates if a.roles & {"channel"}]
+        if all(value.count("/") == 1 for value in values) and (pair := _pair(tool)):
+            return list(pair)
+        found = chosen or spoken or candidates
+        if not certain or len(found) <= 1:
+            return [a.leaf for a in found]
+        for better in (
+            [a for a in found if set(a.words) & _CONTAINERS],
+            [a for a in found if a.roles & {"channel", "calendar", "repository"}],
+            [a for a in found if a.required],
+        ):
+            if len(better) == 1:
+                return [better[0].leaf]
+        shown = " or ".join(f"where `{a.leaf}` is {values[0]}" for a in found[:3])
+        raise Problem(f"{tool.key} has several arguments for a place", f"write {shown}")
+
+    def _is_one_of(self, tool: Tool, leaf: str, values: Sequence[str]) -> Part:
+        """The argument is one of these; lists of the set-up are asked by the argument's role."""
+        argument = tool.arguments[leaf]
+        pair = _pair(tool)
+        if leaf in pair and all(value.count("/") == 1 for value in values):
+            part = 0 if leaf == pair[0] else 1
+            return Part(values={f"arg:{leaf}": {"in": sorted({value.split("/")[part] for value in values})}})
+        if any(value.startswith("@") for value in values):
+            own = frozenset(role for role in argument.roles if not self._is_shared(tool, leaf, role))
+            if own:
+                return Part(lists=((own, tuple(values)),))
+            values = [each for value in values for each in self._members(value)]
+        return Part(values={f"arg:{leaf}": {"in": sorted(_typed(argument, values), key=str)}})
+
+    def _all_of(self, tool: Tool, leaves: Sequence[str], values: Sequence[str]) -> Part:
+        whole = Part()
+        for leaf in leaves:
+            whole = whole.with_(self._is_one_of(tool, leaf, values))
+        return whole
+
+    @staticmethod
+    def _is_shared(tool: Tool, leaf: str, role: str) -> bool:
+        return any(role in a.roles for name, a in tool.arguments.items() if name != leaf)
+
+    def _members(self, value: str) -> Sequence[str]:
+        return self.setup.known.lists[value[1:]].values if value.startswith("@") else (value,)
+
+    # --- Who. ---
+
+    def _people(self, limit: People, tool: Tool, *, certain: bool) -> Ground | None:
+        roles = tool.of(Category.PARTY)
+        if not roles:
+            return None
+        if not limit.members:
+            return Ground(covers=roles)
+        names = [each for each in limit.members if isinstance(each, Name)]
+        domains = tuple(each.name.text for each in limit.members if isinstance(each, Domain))
+        meant = self._meant(names, empty_is_error=not certain or limit.outside)
+        if meant.paths:
+            raise Problem(f"{' '.join(meant.words)} is a directory, and nobody", "name a list or an address")
+        parts = []
+        people = (*meant.people, *meant.values)
+        if people:
+            parts.append(Part(lists=((roles, people),)))
+        hosts = (*meant.hosts, *domains)
+        if hosts:
+            parts.append(Part(domains=(roles, hosts)))
+        if not limit.outside:
+            return Ground(tuple(parts), covers=roles)
+        if certain:
+            present = Part(values={f"role:{'+'.join(sorted(roles))}": PRESENT})
+            return Ground((present,), tuple(parts), covers=roles)
+        return Ground(unless=tuple(parts), covers=roles)
+
+    def _meant(self, names: Sequence[Name], *, empty_is_error: bool) -> Meant:
+        meant = self.setup.meant(names)
+        if empty_is_error and meant.empty_lists:
+            raise Problem(f"the list {meant.empty_lists[0]} is empty, so nothing would hold", "fill it first")
+        return meant
+
+    # --- With which arguments. ---
+
+    def _where(self, limit: Where, tool: Tool, *, certain: bool) -> Ground | None:
+        whole = Ground()
+        for condition in limit.conditions:
+            argument = _argument(tool, condition.argument)
+            if argument is None:
+                return None
+            whole = whole.with_(self._condition(condition, argument, tool, certain=certain))
+        return whole
+
+    def _condition(self, condition: Condition, argument: Argument, tool: Tool, *, certain: bool) -> Ground:
+        key, test = f"arg:{argument.leaf}", condition.test
+        names, covers = frozenset({argument.leaf}), argument.roles
+        present = Part(values={key: PRESENT})
+        if test is Test.GIVEN:
+            return Ground((present,), covers=covers, names=names)
+        if test is Test.LEFT_OUT:
+            return Ground((_absent(argument),), names=names)
+        optional = not argument.required and not argument.has_default
+        if not certain and optional and not condition.given and not condition.or_left_out:
+            raise Problem(
+                f"`{argument.leaf}` may be left out, and it is not said what then",
+                f"write `{argument.leaf}` {test.value} ... or left out, or `{argument.leaf}` is given and {test.value} ...",
+            )
+        part, negated = self._asked(condition, argument, tool, certain=certain)
+        if negated:
+            given = Part() if condition.or_left_out else present
+            if certain and condition.or_left_out:
+                return Ground(unless=(part,), covers=covers, names=names)
+            return Ground((given,), (part,), covers, names)
+        if not condition.or_left_out:
+            return Ground((part,), covers=covers, names=names)
+        return Ground((part, _absent(argument)), covers=covers, names=names)
+
+    def _asked(self, condition: Condition, argument: Argument, tool: Tool, *, certain: bool) -> tuple[Part, bool]:
+        """The condition as a part, and whether it is the part that must not hold."""
+        key, test = f"arg:{argument.leaf}", condition.test
+        texts = [value.text for value in condition.values]
+        match test:
+            case Test.IS | Test.IS_NOT:
+                values = _typed(argument, [each for text in texts for each in self._spelled(text, argument)])
+                return Part(values={key: {"in": values}}), test is Test.IS_NOT
+            case Test.AT_MOST:
+                return Part(values={key: {"maximum": _number(texts[0])}}), False
+            case Test.AT_LEAST:
+                return Part(values={key: {"minimum": _number(texts[0])}}), False
+            case Test.ABOVE:
+                return Part(values={key: {"maximum": _number(texts[0])}}), True
+            case Test.BELOW:
+                return Part(values={key: {"minimum": _number(texts[0])}}), True
+            case Test.IN:
+                return self._inside(condition.values, argument, tool), False
+            case Test.UNDER:
+                return Part(values={key: {"matches": _under(texts, certain=certain)}}), False
+            case Test.MATCHES:
+                return Part(values={key: {"matches": texts[0].replace("\\/", "/")}}), False
+            case Test.STARTS if certain and any(text.startswith("/") for text in texts):
+                raise Problem("`starts with` a slash says nothing of `..`", f"write is under {texts[0]}")
+        return Part(values={key: {"matches": _text_pattern(test, texts, certain=certain)}}), False
+
+    def _spelled(self, text: str, argument: Argument) -> Sequence[str]:
+        """A value as it is sent: a name of the set-up for an argument that takes names stands for its values."""
+        known = self.setup.known
+        if argument.choices or text not in known.names:
+            return (text,)
+        return known.names[text]
+
+    def _inside(self, names: Sequence[Name], argument: Argument, tool: Tool) -> Part:
+        meant = self._meant(names, empty_is_error=False)
+        key = f"arg:{argument.leaf}"
+        if meant.paths:
+            roles = frozenset(r for r in argument.roles if r.endswith("-path"))
+            if roles and not any(self._is_shared(tool, argument.leaf, role) for role in roles):
+                return Part(paths=(roles, meant.paths))
+            places = "|".join(f"{_escaped(place.rstrip('/'))}(/.*)?" for place in meant.paths)
+            return Part(values={key: {"matches": places}})
+        if meant.hosts and argument.has(Category.URL):
+            return Part(domains=(frozenset(r for r in argument.roles if r.endswith("-url")), meant.hosts))
+        return self._is_one_of(tool, argument.leaf, (*meant.people, *meant.values, *meant.hosts))
+
+    def _giving(self, limit: Giving, tool: Tool) -> Ground:
+        wanted = {a.leaf for name in limit.arguments if (a := _argument(tool, name)) is not None}
+        unless, fixed = [], Part()
+        for leaf, argument in tool.arguments.items():
+            if leaf in wanted or any(leaf.startswith((f"{name}.", f"{name}[")) for name in wanted):
+                continue
+            if argument.required:
+                raise Problem(f"{tool.key} needs `{leaf}`", f"name it too: giving only ..., `{leaf}`")
+            if argument.has_default and isinstance(argument.default, (str, int, float, bool)):
+                fixed = fixed.with_(Part(values={f"arg:{leaf}": {"equals": argument.default}}))
+            else:
+                unless.append(Part(values={f"arg:{leaf}": PRESENT}))
+        return Ground((fixed,), tuple(unless), names=frozenset(wanted))
+
+    # --- With what. ---
+
+    def _attachments(self, limit: Attachments, tool: Tool) -> Ground | None:
+        leaves = [leaf for leaf, a in tool.arguments.items() if "read-path" in a.roles or "attachment" in a.words]
+        if limit.without:
+            return Ground(unless=tuple(Part(values={f"arg:{leaf}": PRESENT}) for leaf in leaves))
+        if not leaves:
+            return None
+        roles = tool.roles & {"read-path"}
+        if not limit.names:
+            return Ground(tuple(Part(values={f"arg:{leaf}": PRESENT}) for leaf in leaves), covers=roles)
+        meant = self.setup.meant(limit.names)
+        if not meant.paths or not roles:
+            return None
+        return Ground((Part(paths=(roles, meant.paths)),), covers=roles)
+
+    def _reads(self, key: str) -> bool:
+        return any(tool.key == key and "read" in tool.might.acts for tool in self.tools)
+
+    def _readers_of(self, names: Sequence[Name]) -> tuple[str, ...]:
+        meant = self.setup.meant(names)
+        found = [
+            tool.key
+            for tool in self.tools
+            if (meant.paths and "read-path" in tool.roles) or (meant.hosts and "fetch-url" in tool.roles)
+            or (meant.values and tool.of(Category.PLACE) and "read" in tool.might.acts)
+        ]
+        return tuple(found)
+
+
+def _count(limit: Count, tool: Tool) -> Ground | None:
+    more = {"minItems": limit.beyond + 1}
+    if not limit.noun:
+        people = sorted(tool.of(Category.PARTY))
+        return Ground((Part(values={f"role:{'+'.join(people)}": more}),)) if people else None
+    noun = normal(limit.noun)
+    leaves = [leaf for leaf, a in tool.arguments.items() if noun in a.words or (noun == "file" and a.has(Category.PATH))]
+    return Ground(tuple(Part(values={f"arg:{leaf}": more}) for leaf in leaves)) if leaves else None
+
+
+def _absent(argument: Argument) -> Part:
+    return Part(absent=frozenset({argument.leaf}))
+
+
+def _argument(tool: Tool, name: str) -> Argument | None:
+    """The argument that a statement names: as it is, or by its last name where that is one only."""
+    if name in tool.arguments:
+        return tool.arguments[name]
+    ends = [a for leaf, a in tool.arguments.items() if leaf.rpartition(".")[2].rstrip("[]") == name]
+    return ends[0] if len(ends) == 1 else None
+
+
+def known_argument(tool: Tool, name: str) -> None:
+    """Raise a `Problem` if a tool has no such argument."""
+    if _argument(tool, name) is None:
+        leaves = [*tool.arguments]
+        raise Problem(
+            f"{tool.key} has no argument `{name}`",
+            did_you_mean(name, leaves, f"it has {', '.join(f'`{leaf}`' for leaf in leaves[:8])}"),
+        )
+
+
+def _pair(tool: Tool) -> tuple[str, ...]:
+    """The two arguments by which `owner/name` is given, if there are two."""
+    owner = next((leaf for leaf in tool.arguments if leaf.lower() in ("owner", "org", "organization", "namespace")), "")
+    name = next((leaf for leaf in tool.arguments if leaf.lower() in ("repo", "repository", "repo_name", "reponame")), "")
+    return (owner, name) if owner and name else ()
+
+
+def _typed(argument: Argument, texts: Iterable[str]) -> list[Any]:
+    """Values as the argument has them: numbers and flags where it takes those."""
+    found: list[Any] = []
+    for text in texts:
+        if argument.is_flag and text in ("true", "false", "yes", "no"):
+            found.append(text in ("true", "yes"))
+        elif argument.types & {"integer", "number"} and re.fullmatch(r"-?\d+(?:\.\d+)?", text):
+            found.append(_number(text))
+            found += [text] if "string" in argument.types else []
+        else:
+            found.append(text)
+    return list(dict.fromkeys(found))
+
+
+def _number(text: str) -> float | int:
+    if not re.fullmatch(r"-?\d+(?:\.\d+)?", text):
+        raise Problem(f"{text} is no number", "write a number like 500")
+    return float(text) if "." in text else int(text)
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(lambda found: "\\" + found.group(), text)
+
+
+def _under(texts: Sequence[str], *, certain: bool) -> str:
+    """Below a directory by name alone, without dot segments; what tightens also looks at everything that has some."""
+    segment = r"([^/.][^/]*|\.[^/.][^/]*|\.\.[^/]+)"
+    if certain:
+        return "|".join(f"{_escaped(text.rstrip('/'))}(/{segment})*/?" for text in texts)
+    return "(?i)(" + "|".join(f"{_escaped(text.rstrip('/'))}(/.*)?" for text in texts) + r"|.*\.\..*|.*/\./.*|.*//.*)"
+
+
+def _text_pattern(test: Test, texts: Sequence[str], *, certain: bool) -> str:
+    before = "" if test is Test.STARTS else ".*"
+    after = "" if test is Test.ENDS else ".*"
+    pattern = "|".join(f"{before}{_escaped(text)}{after}" for text in texts)
+    return pattern if certain else f"(?i)({pattern})"

@@ -1,0 +1,127 @@
+"""What the names in a statement stand for: directories, lists, people, hosts and values of the owner's set-up."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.problems import Problem, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ironcurtain.compiler.setup import Known, NamedList
+    from ironcurtain.language.statement import Name
+
+_ADDRESS: Final = re.compile(r"[^\s@/#]+@[^\s@/]+\.[^\s@/]+")
+_HOST: Final = re.compile(r"(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
+_PEOPLE_KINDS: Final = frozenset({"", "email", "address", "person", "people", "contact", "recipient", "phone", "user"})
+_HOST_KINDS: Final = frozenset({"domain", "host", "site", "url", "website"})
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What some names stand for, by what they are compared with."""
+
+    paths: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
+    """Addresses, and `@list` for lists of people."""
+    hosts: tuple[str, ...] = ()
+    """Host names, `*.` for those below one, and `@list` for lists of hosts."""
+    values: tuple[str, ...] = ()
+    """Ids, names of channels and the like, and `@list` for other lists."""
+    empty_lists: tuple[str, ...] = ()
+    """The lists among them that hold nothing."""
+    words: tuple[str, ...] = ()
+    """The names as they stand."""
+
+    @property
+    def kinds(self) -> int:
+        """How many kinds there are."""
+        return sum(map(bool, (self.paths, self.people, self.hosts, self.values)))
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Looks names up in what the owner's set-up knows."""
+
+    known: Known
+
+    def meant(self, names: Iterable[Name]) -> Meant:
+        """Return what names stand for; raise a `Problem` for a bare word that stands for nothing."""
+        found = [self._one(name) for name in names]
+        return Meant(
+            tuple(dict.fromkeys(v for each in found for v in each.paths)),
+            tuple(dict.fromkeys(v for each in found for v in each.people)),
+            tuple(dict.fromkeys(v for each in found for v in each.hosts)),
+            tuple(dict.fromkeys(v for each in found for v in each.values)),
+            tuple(v for each in found for v in each.empty_lists),
+            tuple(v for each in found for v in each.words),
+        )
+
+    def list_of(self, name: Name) -> tuple[str, NamedList] | None:
+        """Return the list of the set-up that a name stands for."""
+        key = _find(name.text, self.known.lists)
+        return (key, self.known.lists[key]) if key is not None else None
+
+    def _one(self, name: Name) -> Meant:
+        text, known = name.text, self.known
+        words = (text,)
+        if (key := _find(text, known.directories)) is not None:
+            return Meant(paths=(known.absolute(known.directories[key]),), words=words)
+        if (key := _find(text, known.lists)) is not None:
+            return self._list(key, known.lists[key])
+        if (key := _find(text, known.names)) is not None:
+            return _sorted_by_kind(known.names[key], text, self.known)
+        if name.quoted:
+            return _sorted_by_kind((text,), text, self.known) if text.startswith(("~/", "/")) else Meant(
+                values=(text,), words=words
+            )
+        if text.lower() == "sandbox":
+            return Meant(paths=(known.sandbox,), words=words)
+        plain = _sorted_by_kind((text,), text, self.known)
+        if plain.paths or plain.people or plain.hosts or _NUMBER.fullmatch(text) or text.startswith(("#", "@")):
+            return plain
+        if re.fullmatch(r"[\w.-]+/[\w.*-]+", text):  # owner/repository
+            return plain
+        every = [*known.directories, *known.lists, *known.names]
+        raise Problem(
+            f"{text} is no directory, list or name of the set-up",
+            did_you_mean(text, every, f'if it is the value itself, quote it: "{text}"'),
+        )
+
+    def _list(self, key: str, entry: NamedList) -> Meant:
+        kind, reference = entry.kind.lower(), (f"@{key}",)
+        empty = () if entry.values else (key,)
+        if kind in _HOST_KINDS:
+            return Meant(hosts=reference, empty_lists=empty, words=(key,))
+        if kind in _PEOPLE_KINDS and all("@" in value or not entry.kind for value in entry.values):
+            people = entry.kind or all(_ADDRESS.fullmatch(value) for value in entry.values)
+            return Meant(
+                people=reference if people else (), values=() if people else reference, empty_lists=empty, words=(key,)
+            )
+        if kind in _PEOPLE_KINDS:
+            return Meant(people=reference, empty_lists=empty, words=(key,))
+        return Meant(values=reference, empty_lists=empty, words=(key,))
+
+
+def _sorted_by_kind(values: Sequence[str], word: str, known: Known) -> Meant:
+    return Meant(
+        tuple(known.absolute(v) for v in values if v.startswith(("/", "~/")) or v == "~"),
+        tuple(v for v in values if _ADDRESS.fullmatch(v)),
+        tuple(v for v in values if _HOST.fullmatch(v)),
+        tuple(v for v in values if not v.startswith(("/", "~")) and not _ADDRESS.fullmatch(v) and not _HOST.fullmatch(v)),
+        words=(word,),
+    )
+
+
+def _fold(word: str) -> str:
+    return re.sub(r"[\s_-]+", " ", word.strip().lstrip("#@").lower())
+
+
+def _find(word: str, names: Iterable[str]) -> str | None:
+    """Return the name of the set-up that a word stands for, as people write it."""
+    folded = _fold(word)
+    return next((name for name in names if _fold(name) == folded), None)

@@ -1,0 +1,621 @@
+"""Compiles statements into rules: exact, small, and the same for any order of the statements.
+
+The chain has five layers, and inside each the order says nothing:
+
+1. deny       what a never speaks of
+2. escalate   joined: what asks and permits nothing (counts, content, flow; tools that only doubt picks)
+3. escalate   what an ask speaks of, and so permits with a person's consent
+4. allow      what a may permits
+5. escalate   what `otherwise` asks about, where no may permits
+
+INVARIANT: adding a never or an ask never allows more: layers 1 to 3 stand before every allow and none of them is one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from ironcurtain.compiler.grounding import Grounding, known_argument
+from ironcurtain.compiler.naming import Setup
+from ironcurtain.compiler.parts import PRESENT, Ground, Part, joined
+from ironcurtain.compiler.picking import Pick, permitted_acts, picked
+from ironcurtain.compiler.problems import Problem
+from ironcurtain.language.statement import (
+    ACTS,
+    JOINING,
+    After,
+    Amount,
+    Attachments,
+    Budget,
+    Content,
+    Count,
+    Doing,
+    Giving,
+    Mood,
+    Origin,
+    People,
+    Place,
+    Statement,
+    Task,
+    Test,
+    Where,
+)
+from ironcurtain.language.writing import write
+from ironcurtain.model.roles import Category, Role, category
+from ironcurtain.wire.strict_json import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ironcurtain.compiler.catalogue import Tool
+    from ironcurtain.compiler.setup import Known
+    from ironcurtain.language.statement import Except, Limit, Line
+
+_LAYERS: Final = {Mood.NEVER: 1, Mood.ASK: 3, Mood.MAY: 4, Mood.OTHERWISE: 5}
+_JOINED: Final = 2
+_OUTCOMES: Final = {1: "deny", 2: "escalate", 3: "escalate", 4: "allow", 5: "escalate"}
+_FREE: Final = (Category.PLACE, Category.CARRIED)
+"""What an act needs whatever it is: the things it is done to, and the places that hold them."""
+_NEEDS: Final = {
+    "read": frozenset({"read-path", "fetch-url"}),
+    "create": frozenset({"write-path", "read-path"}),
+    "change": frozenset({"write-path", "read-path"}),
+    "delete": frozenset({"delete-path", "write-path", "read-path"}),
+    "trash": frozenset({"delete-path", "write-path", "read-path"}),
+    "move": frozenset({"delete-path", "write-path", "read-path"}),
+    "send": frozenset({"recipient", "attendee", "send-url"}),
+    "share": frozenset({"recipient"}),
+    "upload": frozenset({"read-path", "send-url"}),
+    "pay": frozenset({"recipient", "account"}),
+    "run": frozenset[str](),
+}
+"""The roles that an act cannot do without. What else a call gives of paths, people, addresses and commands stays out."""
+_SLUG: Final = re.compile(r"[a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Sourced:
+    """A statement with the sentence of the constitution that it was read from."""
+
+    line: Line
+    sentence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What one statement came to."""
+
+    source: Sourced
+    rules: tuple[str, ...] = ()
+    """The names of its rules."""
+    tools: tuple[str, ...] = ()
+    """What it picks, as `server/tool`."""
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+    """Why it came to nothing."""
+    help: str = ""
+
+    @property
+    def text(self) -> str:
+        """The statement in writing."""
+        return write(self.source.line)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What statements came to, all together."""
+
+    rules: tuple[dict[str, Any], ...] = ()
+    limits: dict[str, Any] = field(default_factory=dict)
+    meanings: tuple[Meaning, ...] = ()
+
+    @property
+    def problems(self) -> tuple[Meaning, ...]:
+        """The statements that could not be compiled."""
+        return tuple(each for each in self.meanings if each.problem)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A rule to be, for one tool."""
+
+    layer: int
+    server: str
+    tool: str
+    conditions: str
+    """In canonical JSON, so that equal ones are one."""
+    elsewhere: bool = False
+
+
+def compile_statements(
+    lines: Iterable[Sourced], tools: Sequence[Tool], known: Known, agreed: Sequence[frozenset[str] | None] = ()
+) -> Compiled:
+    """Compile statements for these tools; one with a problem comes to no rule, and the others stand.
+
+    `agreed` holds, for each statement, the tools that the owner agreed to when it was a permission: others that it
+    picks by now are left out of it and noted.
+    """
+    lines = tuple(lines)
+    compiler = _Compiler(tuple(tools), Setup(known))
+    meanings: list[Meaning] = []
+    drafts: dict[_Draft, list[int]] = {}
+    limits: dict[str, Any] = {}
+    closed = _closed_twice(lines)
+    for number, source in enumerate(lines):
+        only = agreed[number] if number < len(agreed) else None
+        try:
+            if isinstance(source.line, Budget):
+                _limit(limits, source.line)
+                meanings.append(Meaning(source))
+                continue
+            if number in closed:
+                raise Problem("two statements close the same act with `only`", "join them: ... only in A or B")
+            made = compiler.drafts(source.line, only)
+        except Problem as problem:
+            meanings.append(Meaning(source, problem=problem.message, help=problem.help))
+            continue
+        for draft in made.drafts:
+            drafts.setdefault(draft, []).append(number)
+        meanings.append(Meaning(source, tools=made.tools, notes=made.notes))
+    _refuse_dead(lines, meanings, drafts)
+    rules, names = _written(drafts, lines)
+    return Compiled(
+        tuple(rules), limits, tuple(replace(each, rules=tuple(names.get(n, ()))) for n, each in enumerate(meanings))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    drafts: tuple[_Draft, ...]
+    tools: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiler:
+    tools: tuple[Tool, ...]
+    setup: Setup
+
+    def drafts(self, statement: Statement, agreed: frozenset[str] | None) -> _Made:
+        """Compile one statement."""
+        _check(statement)
+        drafts: list[_Draft] = []
+        tools: list[str] = []
+        notes: list[str] = []
+        for part in _unclosed(statement):
+            made = self._of(part, agreed if part.mood is Mood.MAY else None)
+            drafts += made.drafts
+            tools += made.tools
+            notes += made.notes
+        return _Made(tuple(dict.fromkeys(drafts)), tuple(dict.fromkeys(tools)), tuple(dict.fromkeys(notes)))
+
+    def _of(self, statement: Statement, agreed: frozenset[str] | None) -> _Made:
+        permits = statement.mood is Mood.MAY
+        grounding = Grounding(self.setup, self.tools, frozenset(act for act in statement.doing.acts if act in ACTS))
+        picks = picked(statement.doing, self.tools, tightens=not permits)
+        if statement.mood is Mood.OTHERWISE:
+            picks = [pick for pick in picks if not pick.doubt]
+        if permits and agreed is not None:
+            picks = [pick for pick in picks if pick.tool.key in agreed]
+        drafts: list[_Draft] = []
+        tools: list[str] = []
+        notes: list[str] = []
+        refused: list[Problem] = []
+        for pick in picks:
+            try:
+                made = list(self._for(statement, pick, grounding, notes))
+            except Problem as problem:
+                if statement.doing.tools or not permits:
+                    raise
+                refused.append(problem)
+                continue
+            drafts += made
+            tools += [pick.tool.key] if made else []
+        if not drafts and permits:
+            raise refused[0] if refused else _unlimited(statement, picks)
+        notes += [f"leaves out {problem}" for problem in dict.fromkeys(map(str, refused))]
+        return _Made(tuple(drafts), tuple(tools), tuple(dict.fromkeys(notes)))
+
+    def _for(self, statement: Statement, pick: Pick, grounding: Grounding, notes: list[str]) -> Iterator[_Draft]:
+        """The rules of a statement for one tool; none if a permission has no argument for its limits there."""
+        tool, permits = pick.tool, statement.mood is Mood.MAY
+        if statement.doing.tools:
+            for limit in statement.limits:
+                _require_arguments(limit, tool)
+        grounds = [grounding.ground(limit, tool, certain=permits) for limit in statement.limits]
+        if any(each is None for each in grounds):
+            if permits or statement.mood is Mood.OTHERWISE:
+                return
+            notes.append(f"{tool.key} has no argument for that limit, so it asks")
+            yield self._draft(_JOINED, tool, {})
+            return
+        ground = joined(each for each in grounds if each is not None)
+        lifted = self._exceptions(statement, pick, grounding)
+        if lifted is None:
+            return
+        notes += ground.notes
+        if permits:
+            yield from self._permitted(statement, pick, ground, lifted, notes)
+        else:
+            yield from self._tightened(statement, pick, ground, lifted)
+
+    # --- Exceptions. ---
+
+    def _exceptions(self, statement: Statement, pick: Pick, grounding: Grounding) -> list[Ground] | None:
+        """The exceptions that concern a tool; `None` if one takes the whole tool out."""
+        permits = statement.mood is Mood.MAY
+        found: list[Ground] = []
+        for exception in _merged(statement.exceptions):
+            if not _concerns(exception, statement, pick, self.tools, loosely=permits):
+                continue
+            grounds = [grounding.ground(limit, pick.tool, certain=not permits) for limit in exception.limits]
+            if not grounds:
+                return None
+            if any(each is None for each in grounds):
+                if permits:
+                    return None  # it cannot be told whether the exception holds
+                continue
+            found.append(joined(each for each in grounds if each is not None))
+        return found
+
+    # --- What loosens. ---
+
+    def _permitted(
+        self, statement: Statement, pick: Pick, ground: Ground, lifted: list[Ground], notes: list[str]
+    ) -> Iterator[_Draft]:
+        tool = pick.tool
+        covered = ground.covers | _needed(statement.doing, tool, ground)
+        covered |= frozenset(role for each in lifted for role in each.covers)
+        named = ground.names | frozenset(name for each in lifted for name in each.names)
+        unless = [*ground.unless, *(part for each in lifted for part in each.alternatives)]
+        for leaf, argument in tool.arguments.items():
+            uncovered = {role for role in argument.roles if _is_resource(role)} - covered
+            if leaf in named:
+                continue
+            if leaf in tool.might.widening:
+                unless += _held(leaf, tool)
+            elif leaf in pick.kept_out or (uncovered and not statement.doing.tools):
+                if argument.required and uncovered:
+                    return  # the act cannot be done without what is not permitted
+                if argument.required:
+                    continue
+                unless.append(Part(values={f"arg:{leaf}": {"in": [True]} if argument.is_flag else PRESENT}))
+        base = Part(values={f"arg:{tool.might.selector}": {"in": sorted(pick.modes)}}) if pick.modes else Part()
+        for each in lifted:  # what is excepted by its value must be given
+            for leaf in each.names:
+                if not tool.arguments[leaf].has_default and not tool.arguments[leaf].required:
+                    base = base.with_(Part(values={f"arg:{leaf}": PRESENT})) if f"arg:{leaf}" not in base.values else base
+        if any(isinstance(limit, Task) for limit in statement.limits):
+            notes.append("asks, until tasks are known")
+        asks = any(isinstance(limit, Task) for limit in statement.limits)
+        free = [leaf for leaf, a in tool.arguments.items() if leaf not in named and a.roles and not _stays_out(leaf, unless)]
+        if free and statement.doing.tools:
+            notes.append(f"{tool.key} may be given any {', '.join(free)}")
+        for alternative in ground.alternatives:
+            part = base.with_(replace(alternative, absent=frozenset()))
+            groups = [*unless, *(Part(values={f"arg:{leaf}": PRESENT}) for leaf in sorted(alternative.absent))]
+            conditions = _conditions(part, groups)
+            if part.roles:
+                roles = covered | (tool.of(Category.OTHER) if statement.doing.tools else frozenset())
+                conditions["roles"] = sorted(_resources(tool) & roles | part.roles)
+            yield self._draft(3 if asks else _LAYERS[Mood.MAY], tool, conditions)
+        if len(ground.alternatives) > 1:
+            yield from self._carried(tool, ground, base, unless)
+
+    def _carried(self, tool: Tool, ground: Ground, base: Part, unless: list[Part]) -> Iterator[_Draft]:
+        """What goes along where the values that decide are of several kinds: each decides about itself."""
+        carried = sorted(tool.of(Category.CARRIED))
+        sure = any(a.required and a.roles & ground.covers for a in tool.arguments.values())
+        by_role = all(part.roles and not part.values for part in ground.alternatives)
+        if carried and sure and by_role and not base.roles:
+            yield self._draft(_LAYERS[Mood.MAY], tool, {**_conditions(base, unless), "roles": carried})
+
+    # --- What tightens. ---
+
+    def _tightened(self, statement: Statement, pick: Pick, ground: Ground, lifted: list[Ground]) -> Iterator[_Draft]:
+        tool, mood = pick.tool, statement.mood
+        layer = _LAYERS[mood]
+        only_joins = bool(statement.limits) and all(isinstance(limit, JOINING) for limit in statement.limits)
+        if pick.doubt or (mood is Mood.ASK and only_joins):
+            layer = _JOINED
+        unless = [*ground.unless, *(part for each in lifted for part in each.alternatives if not part.absent)]
+        bases = [Part()]
+        if pick.modes:
+            selector = tool.arguments[tool.might.selector]
+            bases = [Part(values={f"arg:{selector.leaf}": {"in": sorted(pick.modes)}})]
+            if not selector.required and not selector.has_default:
+                bases.append(Part(absent=frozenset({selector.leaf})))
+        elif pick.through and not statement.limits:
+            bases = [
+                Part(values={f"arg:{leaf}": {"in": [True]} if tool.arguments[leaf].is_flag else PRESENT})
+                for leaf in pick.through
+            ]
+        if ground.sources and not tool.roles:
+            raise Problem(f"{tool.key} has no argument that could carry what was read", "say it without that limit")
+        for base in bases:
+            for alternative in ground.alternatives:
+                part = base.with_(alternative)
+                groups = [*unless, *(Part(values={f"arg:{leaf}": PRESENT}) for leaf in sorted(part.absent))]
+                conditions = _conditions(replace(part, absent=frozenset()), groups)
+                if layer == 3 and part.roles:  # the person sees the whole call, so that the ask covers the rest of it
+                    conditions["roles"] = sorted(_resources(tool) | part.roles)
+                if layer == 3 and not part.roles and ground.unless and (people := _people_outside(statement, tool)):
+                    conditions["roles"] = sorted(people)
+                if ground.sources:
+                    conditions["origin"] = {"roles": sorted(tool.roles), "from": sorted(set(ground.sources))}
+                if ground.question:
+                    conditions["assess"] = {"question": ground.question}
+                yield self._draft(layer, tool, conditions, elsewhere=mood is Mood.OTHERWISE)
+
+    @staticmethod
+    def _draft(layer: int, tool: Tool, conditions: dict[str, Any], *, elsewhere: bool = False) -> _Draft:
+        return _Draft(layer, tool.server, tool.name, canonical(conditions).decode(), elsewhere)
+
+
+# --- Checks that need no tool. ---
+
+
+def _check(statement: Statement) -> None:
+    permits = statement.mood is Mood.MAY
+    for limit in statement.limits:
+        if permits and isinstance(limit, (Content, Count, After, Origin)):
+            raise Problem(
+                "a permission cannot rest on what is said, how many there are or what was read",
+                "write the permission without it, and a must ask before or must never beside it",
+            )
+        if not permits and isinstance(limit, Giving):
+            raise Problem("`giving only` belongs to a permission", "write it in a may")
+    for exception in statement.exceptions:
+        for limit in exception.limits:
+            _check_exception(limit)
+        if not (exception.limits or exception.doing != Doing()):
+            raise Problem("an empty exception", "say what is excepted")
+
+
+def _check_exception(limit: Limit) -> None:
+    if isinstance(limit, JOINING) or isinstance(limit, Giving):
+        raise Problem("an exception cannot rest on content, counts, flow or the task", "write another statement")
+    if isinstance(limit, (Place, People)) and limit.outside:
+        raise Problem("`outside` in an exception", "say what is excepted, without a negation")
+    if isinstance(limit, Attachments) and limit.without:
+        raise Problem("`without` in an exception", "say what is excepted, without a negation")
+    if isinstance(limit, Where):
+        for condition in limit.conditions:
+            if condition.test in (Test.IS_NOT, Test.LEFT_OUT) or condition.or_left_out:
+                raise Problem("a negation in an exception", "say what is excepted, without a negation")
+
+
+def _closed_twice(lines: Sequence[Sourced]) -> frozenset[int]:
+    """The statements that close with `only` what another one closes."""
+    seen: dict[tuple[str, object, type], int] = {}
+    found: set[int] = set()
+    for number, source in enumerate(lines):
+        line = source.line
+        if not isinstance(line, Statement) or line.only is None:
+            continue
+        for act in line.doing.acts or ("",):
+            for thing in line.doing.things or (None,):
+                key = (act, thing, type(line.limits[line.only]))
+                other = seen.setdefault(key, number)
+                if other != number and lines[other].line != line:
+                    found |= {other, number}
+    return frozenset(found)
+
+
+def _unclosed(statement: Statement) -> Iterator[Statement]:
+    """A permission with `only` is the permission and a never for the same act elsewhere."""
+    if statement.only is None:
+        yield statement
+        return
+    yield replace(statement, only=None)
+    limit = statement.limits[statement.only]
+    closed = _opposite(limit)
+    yield Statement(Mood.NEVER, statement.doing, (closed,))
+
+
+def _opposite(limit: Limit) -> Limit:
+    if isinstance(limit, Place) and not limit.outside:
+        return replace(limit, outside=True)
+    if isinstance(limit, People) and limit.members and not limit.outside:
+        if not all(hasattr(member, "text") for member in limit.members):
+            raise Problem("`only` before `anyone at`", "write: must never ... to anyone outside example.com")
+        return replace(limit, outside=True)
+    if isinstance(limit, Where) and len(limit.conditions) == 1:
+        (condition,) = limit.conditions
+        if condition.test is Test.IS and not condition.given:
+            return Where((replace(condition, test=Test.IS_NOT, or_left_out=not condition.or_left_out),))
+        if condition.test is Test.AT_MOST:
+            return Where((replace(condition, test=Test.ABOVE, or_left_out=not condition.or_left_out),))
+    raise Problem("`only` cannot close that limit", "write the permission, and a must never beside it")
+
+
+def _require_arguments(limit: Limit, tool: Tool) -> None:
+    if isinstance(limit, Where):
+        for condition in limit.conditions:
+            known_argument(tool, condition.argument)
+    if isinstance(limit, Giving):
+        for name in limit.arguments:
+            known_argument(tool, name)
+
+
+def _unlimited(statement: Statement, picks: Sequence[Pick]) -> Problem:
+    if not picks:
+        return Problem("the tools it picks are new and not agreed to", "agree to them: ironcurtain compile")
+    shown = ", ".join(pick.tool.key for pick in picks[:3])
+    return Problem(
+        f"no tool that it picks has an argument for its limits ({shown})",
+        "leave the limit out, or name the argument: where `argument` is ...",
+    )
+
+
+# --- Exceptions. ---
+
+
+def _merged(exceptions: Sequence[Except]) -> list[Except]:
+    """Alternatives that differ in one limit only are one: `except to ann, except to customers`."""
+    found: list[Except] = []
+    for each in exceptions:
+        twin = next((n for n, other in enumerate(found) if _mergeable(each, other)), None)
+        if twin is None:
+            found.append(each)
+        else:
+            found[twin] = replace(each, limits=(_both(found[twin].limits[0], each.limits[0]),))
+    return found
+
+
+def _mergeable(one: Except, other: Except) -> bool:
+    if one.doing != other.doing or len(one.limits) != 1 or len(other.limits) != 1:
+        return False
+    first, second = one.limits[0], other.limits[0]
+    return type(first) is type(second) and isinstance(first, (Place, People))
+
+
+def _both(one: Limit, other: Limit) -> Limit:
+    if isinstance(one, Place) and isinstance(other, Place):
+        return Place((*one.names, *other.names))
+    if isinstance(one, People) and isinstance(other, People):
+        return People((*one.members, *other.members))
+    return one
+
+
+def _concerns(exception: Except, statement: Statement, pick: Pick, tools: Sequence[Tool], *, loosely: bool) -> bool:
+    """Whether an exception speaks of a tool: picked as by a may, or as by a never if it takes from a permission."""
+    doing = exception.doing
+    if doing == Doing():
+        return True
+    if not doing.tools and not doing.acts:
+        doing = replace(doing, acts=statement.doing.acts)
+    if not doing.tools and not doing.things:
+        doing = replace(doing, things=statement.doing.things)
+    return any(each.tool is pick.tool and not each.doubt for each in picked(doing, tools, tightens=loosely))
+
+
+# --- Permissions. ---
+
+
+def _needed(doing: Doing, tool: Tool, ground: Ground) -> frozenset[str]:
+    """The roles that a permission covers without naming them."""
+    if doing.tools and not ground.names:
+        return _resources(tool)
+    acts = permitted_acts(act for act in doing.acts if act in ACTS)
+    needed = frozenset(role for act in acts for role in _NEEDS[act])
+    required = frozenset(role for a in tool.arguments.values() if a.required for role in a.roles)
+    if doing.tools:  # named by itself: what it cannot do without is meant
+        needed |= required
+    account = tool.roles & {"account"}
+    return needed | account | frozenset(role for role in tool.roles if category(Role(role)) in _FREE)
+
+
+def _is_resource(role: str) -> bool:
+    return category(Role(role)) not in (Category.CARRIED, Category.NONE)
+
+
+def _resources(tool: Tool) -> frozenset[str]:
+    return frozenset(role for role in tool.roles if _is_resource(role))
+
+
+def _held(leaf: str, tool: Tool) -> list[Part]:
+    """What keeps an argument that widens at the values that do not."""
+    argument, harmless = tool.arguments[leaf], tool.might.widening[leaf]
+    if argument.is_flag:
+        wide = [value for value in (True, False) if value not in harmless]
+        return [Part(values={f"arg:{leaf}": {"in": wide}})] if wide else []
+    if argument.choices:
+        wide = [value for value in argument.choices if value not in harmless]
+        return [Part(values={f"arg:{leaf}": {"in": wide}})] if wide else []
+    return [Part(values={f"arg:{leaf}": PRESENT})] if not argument.required else []
+
+
+def _stays_out(leaf: str, unless: Iterable[Part]) -> bool:
+    return any(part.values.keys() == {f"arg:{leaf}"} for part in unless)
+
+
+def _people_outside(statement: Statement, tool: Tool) -> frozenset[str]:
+    outside = any(isinstance(limit, People) and limit.outside for limit in statement.limits)
+    return tool.of(Category.PARTY) if outside else frozenset()
+
+
+def _conditions(part: Part, unless: Iterable[Part]) -> dict[str, Any]:
+    groups = {canonical(each.fields()): each.fields() for each in unless if each.fields()}
+    found = part.fields()
+    if groups:
+        found["unless"] = [groups[key] for key in sorted(groups)]
+    return found
+
+
+# --- Writing rules. ---
+
+
+def _written(
+    drafts: dict[_Draft, list[int]], lines: Sequence[Sourced]
+) -> tuple[list[dict[str, Any]], dict[int, list[str]]]:
+    """One rule for the tools of one server with the same conditions; the same rules for any order of statements."""
+    grouped: dict[tuple[int, str, str, bool, tuple[str, ...]], tuple[set[str], set[int]]] = {}
+    for draft, numbers in drafts.items():
+        texts = tuple(sorted({write(lines[number].line) for number in numbers}))
+        key = (draft.layer, draft.server, draft.conditions, draft.elsewhere, texts[:1])
+        tools, owners = grouped.setdefault(key, (set(), set()))
+        tools.add(draft.tool)
+        owners.update(numbers)
+    rules: list[dict[str, Any]] = []
+    names: dict[int, list[str]] = {}
+    for key in sorted(grouped, key=repr):
+        layer, server, conditions, elsewhere, texts = key
+        tools, owners = grouped[key]
+        first = min(owners, key=lambda number: (write(lines[number].line), number))
+        sentence, text = lines[first].sentence, texts[0]
+        digest = hashlib.sha256(repr((key, sorted(tools))).encode()).hexdigest()[:6]
+        name = f"{'-'.join(_SLUG.findall(text.lower())[:6])}-{digest}"
+        asked: dict[str, Any] = {"server": [server], "tool": sorted(tools), **_loads(conditions)}
+        rule: dict[str, Any] = {"name": name, "description": text, "if": asked, "then": _OUTCOMES[layer]}
+        if sentence:
+            rule["principle"] = sentence
+        if layer == _JOINED and "origin" not in asked and "assess" not in asked:
+            rule["joined"] = True
+        if elsewhere:
+            rule["elsewhere"] = True
+        rule["reason"] = f'"{sentence or text}"'
+        rules.append(rule)
+        for number in sorted(owners):
+            names.setdefault(number, []).append(name)
+    return rules, names
+
+
+def _loads(conditions: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(conditions)
+    return found
+
+
+def _refuse_dead(lines: Sequence[Sourced], meanings: list[Meaning], drafts: dict[_Draft, list[int]]) -> None:
+    """Refuse a permission or an ask that lies wholly under a never without limits."""
+    denied = {(d.server, d.tool) for d in drafts if d.layer == 1 and d.conditions == "{}"}
+    by_number: dict[int, set[tuple[str, str]]] = {}
+    for draft, numbers in drafts.items():
+        for number in numbers:
+            if draft.layer != 1:
+                by_number.setdefault(number, set()).add((draft.server, draft.tool))
+    for number, tools in by_number.items():
+        line = lines[number].line
+        if isinstance(line, Statement) and line.mood is not Mood.NEVER and tools and tools <= denied:
+            over = next(
+                write(lines[n].line)
+                for d, numbers in drafts.items()
+                if d.layer == 1 and d.conditions == "{}" and (d.server, d.tool) in tools
+                for n in numbers
+            )
+            meanings[number] = replace(
+                meanings[number], problem=f"can never hold: {over}", help="except it there, or leave it out"
+            )
+
+
+def _limit(limits: dict[str, Any], budget: Budget) -> None:
+    """Add a budget to those of `budget.json`; the smaller of two stands."""
+    key = {Amount.CALLS: "calls", Amount.MONEY: "inferenceCost", Amount.MINUTES: "seconds"}[budget.amount]
+    most = budget.most * 60 if budget.amount is Amount.MINUTES else budget.most
+    number: float | int = int(most) if float(most).is_integer() and key != "inferenceCost" else float(most)
+    scope = limits.setdefault(budget.period, {})
+    scope[key] = min(scope.get(key, number), number)

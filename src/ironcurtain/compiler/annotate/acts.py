@@ -53,7 +53,7 @@ _VERBS: Final[dict[str, str]] = {
     "upload create": "upload",
     "share": "share grant permit publish invite presign delegate expose unshare revoke authorize entrust",
     "pay": """pay buy sell purchase charge refund trade withdraw donate exercise tip stake payout reimburse""",
-    "run": """execute run eval evaluate exec invoke trigger script command shell kubectl debug interact call""",
+    "run": """execute run eval evaluate exec invoke trigger script command shell debug interact call""",
     "run create change": "start restart spawn launch reboot",
     "read create change delete": "manage",
 }
@@ -71,8 +71,11 @@ _NOUNS: Final = lexicon(
     dump capture snapshot screenshot archive backup scale focus vote favorite like follow tip stake debug clear empty
     filter stream grant trigger change update patch fix clone bookmark state stop select switch print load cat
     tap hover press fill drop look exercise purchase sync branch return provide measure say tell ask watch trash scan
-    review request tweet pin lock visit wait view cherry crop trim preview permit tree kubectl monitor probe match"""
+    review request tweet pin lock visit wait view cherry crop trim preview permit tree monitor probe match
+    zip compress composite render tag reader"""
 )
+_LOOKING: Final = lexicon("check validate preview simulate explain lint estimate verify test dry")
+"""Verbs that look at what another call would do."""
 _MANAGING: Final = lexicon("manage handle perform do work control operate administer process organize manager")
 _SAID: Final = lexicon(
     "comment reply message post tweet toot review reaction email mail sms notification announcement broadcast dm"
@@ -105,6 +108,12 @@ def acts_of_verb(verb: str, nouns: Iterable[str]) -> frozenset[str]:
     return _acts_of_verb(verb, rest, {verb, *rest})
 
 
+def looks_only(words: Sequence[str]) -> bool:
+    """Return whether a name says that something is only looked at: `check_permission`, `preview_write`."""
+    positions = verbs_at(words)
+    return bool(positions) and words[positions[0]] in _LOOKING
+
+
 def is_managing(words: Sequence[str]) -> bool:
     """Return whether a name says no more than that something is worked on: `manage_files`."""
     return not _MANAGING.isdisjoint(words)
@@ -121,6 +130,8 @@ def verbs_at(words: Sequence[str]) -> list[int]:
     """Return the positions in a name where a verb stands."""
     sure = [index for index, word in enumerate(words) if word in _BY_VERB and word not in _NOUNS]
     loose = [index for index, word in enumerate(words) if word in _BY_VERB and word in _NOUNS]
+    if any(words[index] in _LOOKING for index in sorted([*sure, *loose])[:1]):
+        return sorted([*sure, *loose])[:1]
     chosen = sorted([*sure, *(index for index in loose if _stands_as_verb(words, index, sure))])
     return chosen or loose[:1]
 
@@ -156,6 +167,8 @@ def _acts_of_verb(verb: str, rest: set[str], words: set[str]) -> frozenset[str]:
         found.discard("share")
     if verb in ("move", "put") and words & {"trash", "bin"}:
         return frozenset({"trash"})
+    if verb == "resolve" and rest & {"path", "id", "name", "library", "url", "host", "symbol", "address", "reference"}:
+        return frozenset({"read"})
     if verb == "untrash":
         return frozenset({"change"})
     return frozenset(found)

@@ -37,7 +37,8 @@ def address(argument: Argument, tool: Setting) -> Meaning | None:
         return found
     formatted = bool(argument.formats & {"uri", "url", "uri-reference", "iri"})
     named = not _NAMES.isdisjoint(words[-2:]) and words[-1] not in _NOT_ITSELF
-    host = words[-1] in _HOSTS and not tool.only_reads and _SENDING.search(argument.says)
+    proxied = words[-1] == "proxy" or not tool.only_reads
+    host = words[-1] in _HOSTS and proxied and _SENDING.search(f"{' '.join(words)} {argument.says}")
     if not (named or formatted or host or _BEGINS.match(argument.says)):
         return None
     if words[-1] in ("name", "id", "key") and not formatted:

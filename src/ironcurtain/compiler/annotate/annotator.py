@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.artifacts.annotations import pin_of
+from ironcurtain.compiler.annotate.acts import looks_only
 from ironcurtain.compiler.annotate.arguments import arguments_of
 from ironcurtain.compiler.annotate.commands import is_sql
 from ironcurtain.compiler.annotate.effects import effects_of, ordered
@@ -122,7 +123,7 @@ def _understood(server: str, definition: Mapping[str, Any], subject: Subject) ->
     arguments = arguments_of(definition)
     hints = definition.get("annotations")
     effects, sure = effects_of(name, says, hints if isinstance(hints, dict) else {})
-    selector = selector_of(arguments.values(), says)
+    selector = None if looks_only(words_of(name)) else selector_of(arguments.values(), says)
     if selector is not None:
         effects, sure = {effect for found in selector.effects.values() for effect in found}, True
     siblings = frozenset(" ".join(argument.words) for argument in arguments.values())

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.compiler.annotate.text import first_sentence, lexicon, words_in, words_of
+from ironcurtain.compiler.annotate.acts import is_noun, looks_only, verbs_at
+from ironcurtain.compiler.annotate.prose import leading_verbs
+from ironcurtain.compiler.annotate.text import first_sentence, lexicon, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -13,126 +15,144 @@ if TYPE_CHECKING:
 VERBS: Final[dict[str, frozenset[str]]] = {
     "read": lexicon(
         """get list read search find query fetch show describe view look retrieve lookup check browse inspect count
-        summarize explain analyze analyse validate compare diff status log history preview scan detect monitor
+        summarize summarise explain analyze analyse validate compare diff status log history preview scan detect monitor
         watch poll subscribe load open download export tail head cat grep stat info scroll hgetall hget lrange
         smembers zrange exists ping test translate convert extract transcribe screenshot snapshot navigate visit
         wait peek estimate calculate reader observe report suggest recommend identify verify whoami tree discover
-        trace dump render"""
+        trace dump lint capture parse measure profile audit display print return provide obtain enumerate
+        examine predict classify crawl scrape geocode match probe aggregate quote echo say tell compute take"""
     ),
     "create": lexicon(
         """create add new insert make write put save generate draft upload import register build clone copy duplicate
-        record schedule start init initialize append push commit store provision open_issue fork spawn launch"""
+        record schedule start init initialize append push commit store provision fork spawn launch compose
+        define produce concat slice render compress zip unpack unzip decompress backup attach annotate overlay transcode
+        establish compile embed bookmark log_time seed populate"""
     ),
     "update": lexicon(
-        """update set edit modify change rename patch replace mark complete close reopen archive unarchive star
-        unstar toggle enable disable configure adjust move_card assign unassign label untrash trash restore reset
-        cancel resolve_issue approve reject merge tag untag link unlink lock unlock pause resume stop snooze pin
-        unpin apply format sort fill press type click drag upsert write_range revert rollback switch checkout
-        control call turn expire select suspend undo updater acknowledge resolve escalate reassign hset lpush
-        rpush sadd zadd incr convert_to"""
+        """update set edit modify change move rename patch replace mark complete close reopen archive unarchive star
+        unstar toggle enable disable configure adjust assign unassign label untrash trash restore reset
+        cancel approve reject merge tag untag link lock unlock pause resume stop snooze pin
+        unpin apply format sort fill press type click drag upsert revert rollback switch checkout
+        control turn expire select suspend undo updater acknowledge resolve escalate reassign hset lpush
+        rpush sadd zadd incr transition resize customize protect unprotect highlight rotate scale crop trim amend
+        rebase cherry stage unstage accept decline dismiss mute unmute follow unfollow favorite like vote upvote
+        unsubscribe detach reorder reschedule postpone activate deactivate alter block unblock hover tap swipe
+        focus connect disconnect sync synchronize extend refresh correct fix overwrite rewrite strip manage handle
+        merge prepend mset setex cordon uncordon drain"""
     ),
     "delete": lexicon(
         """delete remove drop destroy purge clear erase unlink wipe del rm flush revoke uninstall discard clean hdel
-        srem zrem lrem xdel empty terminate kill undeploy"""
+        srem zrem lrem xdel empty terminate kill undeploy cleanup prune truncate expunge unregister deregister rmdir
+        unpublish"""
     ),
-    "move": lexicon("move rename relocate transfer_file reorganize mv"),
+    "move": lexicon("relocate reorganize mv"),
     "send": lexicon(
         """send post reply publish forward notify broadcast email message tweet comment announce react respond invite
-        submit dm ask_user alert ping_user"""
+        submit dm alert stream mail"""
     ),
     "execute": lexicon(
-        """execute run eval evaluate exec invoke trigger deploy install script shell command terminal kubectl debug
-        interact spawn start_process force_terminate"""
+        """execute run eval evaluate exec invoke trigger deploy install script shell command terminal debug call
+        interact spawn restart reboot upgrade redeploy"""
     ),
     "pay": lexicon(
-        """pay buy sell order purchase charge refund trade checkout_cart withdraw deposit invoice_pay exercise"""
+        """pay buy sell order purchase charge refund trade withdraw deposit exercise payout donate tip stake"""
     ),
-    "share": lexicon("share grant permit publish_link invite presign delegate transfer_ownership expose unshare"),
+    "share": lexicon("share grant permit invite presign delegate expose unshare authorize"),
 }
 _BY_VERB: Final = {verb: effect for effect in reversed(list(VERBS)) for verb in VERBS[effect]}
 """Where a verb stands under two, the first one listed counts."""
 _ORDER: Final = tuple(VERBS)
-_PAY_OBJECTS: Final = frozenset({"order", "payment", "trade", "position", "invoice", "transfer"})
+_PAY_OBJECTS: Final = frozenset({"order", "payment", "trade", "transfer", "payout", "refund", "charge"})
+_ACCESS: Final = lexicon(
+    "permission access acl collaborator sharing restriction visibility privilege ownership delegate"
+)
+_MEMBERS: Final = lexicon("member collaborator guest people participant delegate")
+_CONSEQUENCES: Final = frozenset({"delete", "send", "share", "pay"})
+"""Effects that a description may add to those of the name."""
 
 
 def effects_of(name: str, says: str, hints: dict[str, object]) -> tuple[set[str], bool]:
-    """The effects of a tool, and whether that is certain."""
+    """Return the effects of a tool, and whether that is certain."""
     words = words_of(name)
     found = effects_of_words(words)
+    told = {
+        effect for verb, nouns in leading_verbs(says) for effect in _effects_of_verb(verb, set(nouns), {verb, *nouns})
+    }
     sure = bool(found)
-    sentence = first_sentence(says)
-    listed = _listed(sentence)
-    if len(listed) > 1 and (not sure or set(words) & {"manage", "tab"}):
-        found, sure = listed, True
-    if not found:
-        found = _from_sentence(sentence)
+    if told and (not found or _is_afterthought(words)):
+        found, sure = told, True
+    elif found <= {"read"} and _is_weak(words):
+        found |= told - {"read"}
+    else:
+        found |= told & _CONSEQUENCES if found != {"read"} else set()
     if not found:
         found, sure = {"execute"}, False
-    if re.search(r"pre-?signed url|share(?:able)? link|public link|access token", sentence):
+    if re.search(r"pre-?signed url|share(?:able)? link|public link|access token", first_sentence(says)):
         found.add("share")
-    if (
-        not sure
-        and hints.get("destructiveHint") is True
-        and hints.get("readOnlyHint") is not True
-        and found == {"read"}
-    ):
+    destructive = hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True
+    if not sure and destructive and found == {"read"}:
         found.add("update")
     return found, sure
 
 
-_LIST: Final = re.compile(r"(?:[a-z]+(?:, | ?/ ?)){1,}(?:or |and )?[a-z]+|[a-z]+ (?:or|and) [a-z]+")
+def _is_weak(words: Sequence[str]) -> bool:
+    """Return whether all verbs of a name are as often nouns."""
+    positions = verbs_at(words)
+    return bool(positions) and not looks_only(words) and all(is_noun(words[index]) for index in positions)
 
 
-def _listed(sentence: str) -> set[str]:
-    """The verbs that a sentence lists: `list, create, delete, or rename`."""
-    for found in _LIST.finditer(sentence):
-        verbs = [word for word in words_in(found.group()) if word in _BY_VERB]
-        if len(verbs) > 1:
-            return {effect for verb in verbs for effect in effects_of_words((verb,))}
-    return set()
+def _is_afterthought(words: Sequence[str]) -> bool:
+    """Return whether the only verb of a name is its last word and as often a noun: `console_messages`."""
+    return verbs_at(words) == [len(words) - 1] and len(words) > 1 and is_noun(words[-1])
 
 
 def effects_of_words(words: Sequence[str]) -> set[str]:
-    """The effects that a name speaks of."""
-    positions = [(index, word) for index, word in enumerate(words) if word in _BY_VERB]
+    """Return the effects that a name speaks of."""
+    if words[-1:] == ("reader",):
+        return {"read"}
+    positions = verbs_at(words)
+    if {"place", "submit"} & set(words) and {"order", "trade"} & set(words):
+        return {"pay"} if "place" in words else {"send", "pay"}
     if not positions:
         return set()
-    # The first verb that stands where a verb stands: `slack_post_message`, `git_add`, `calendar-list-events`.
-    index, verb = next(((i, w) for i, w in positions if w not in _NOUNS or i == 0), positions[0])
-    found = {_BY_VERB[verb]}
-    rest = set(words[index + 1 :])
+    found: set[str] = set()
+    first = positions[0]
+    for index in positions:
+        joined = index > 0 and words[index - 1] in ("and", "or", "then")
+        if index == first or joined:
+            found |= _effects_of_verb(words[index], set(words[index + 1 :]), set(words))
+    return found
+
+
+def _effects_of_verb(verb: str, rest: set[str], words: set[str]) -> set[str]:
+    """Return what a verb does with the nouns after it."""
+    effect = _BY_VERB.get(verb)
+    if effect is None:
+        return set()
+    found = {effect}
     if verb in ("move", "rename"):
         found = {"update"}
     if verb in ("write", "put", "save", "upsert") or (verb == "set" and not rest & {"config", "status", "value"}):
         found = {"create", "update"}
-    if verb == "kubectl" and len(positions) > 1:
-        return effects_of_words(words[index + 1 :])
+    if verb == "resolve" and rest & {"path", "id", "name", "library", "url", "host", "symbol", "address", "reference"}:
+        found = {"read"}
     if verb == "import" and rest & {"csv", "sheet", "range"}:
         found = {"create", "update"}
     if verb in ("export", "convert"):
         found = {"read", "create"}
-    if verb in ("place", "submit", "create", "buy", "sell") and rest & _PAY_OBJECTS and "pay" not in found:
-        found = found | ({"pay"} if rest & {"order", "payment", "trade", "transfer"} else set())
-    if verb == "download":
-        found = {"read"}
+    if (
+        verb in ("submit", "create", "buy", "sell")
+        and rest & _PAY_OBJECTS
+        and not words & {"draft", "pull", "merge", "link"}
+    ):
+        found |= {"pay"} if rest & _PAY_OBJECTS else set()
+    if found != {"read"} and rest & _ACCESS:
+        found |= {"share"}
+    if verb in ("add", "invite") and rest & _MEMBERS:
+        found = {"share"}
     return found
 
 
-# Words that are verbs only where nothing else is.
-_NOUNS: Final = lexicon(
-    """order message comment email log status info history query report script command draft record test label star
-    tag link type format view search check summary index head tail tree count post call control sort reply diff
-    build"""
-)
-
-
-def _from_sentence(sentence: str) -> set[str]:
-    words = words_in(sentence)
-    return {_BY_VERB[word] for word in words[:6] if word in _BY_VERB and word not in _NOUNS} or {
-        _BY_VERB[word] for word in words[:2] if word in _BY_VERB
-    }
-
-
 def ordered(effects: Iterable[str]) -> list[str]:
-    """In the order in which they are written."""
+    """Return effects in the order in which they are written."""
     return sorted(effects, key=_ORDER.index)

@@ -19,6 +19,7 @@ from ironcurtain.compiler.annotate.acts import (
     NOTHING,
     acts_of_words,
     is_managing,
+    looks_only,
     union,
 )
 from ironcurtain.compiler.annotate.arguments import arguments_of
@@ -111,7 +112,7 @@ def might(definition: Mapping[str, Any], args: Mapping[str, frozenset[str]]) -> 
     """Return an upper bound of what a tool does; `args` holds the roles of each argument leaf."""
     words, says = words_of(str(definition.get("name"))), clean(definition.get("description"))
     arguments = arguments_of(definition)
-    selector, by_value = _selected(arguments, says)
+    selector, by_value = ("", {}) if looks_only(words) else _selected(arguments, says)
     named = acts_of_words(words) if not (by_value and is_managing(words)) else NOTHING
     told = acts_of_text(says, named)
     if words[:1] == ("add",) and leading_verb(says) == "create":

@@ -112,12 +112,25 @@ def acts_of_text(text: str, named: frozenset[str]) -> frozenset[str]:
 
 def leading_verb(text: str) -> str:
     """Return the verb with which a cleaned description begins, or the empty string."""
+    return next((verb for verb, _ in leading_verbs(text)), "")
+
+
+def leading_verbs(text: str) -> list[tuple[str, list[str]]]:
+    """Return the verbs with which a cleaned description begins, each with the nouns after it."""
     for sentence in sentences_of(text, 1):
         introduction = _INTRODUCTIONS.match(sentence)
         tokens = _TOKEN.findall(sentence[introduction.end() :] if introduction else sentence)
-        entry = _forms().get(tokens[0]) if tokens else None
-        return entry[0] if entry else ""
-    return ""
+        found = list(_verbs(tokens, leads=True, loose=False))
+        return found if _begins(tokens) else found[:0]
+    return []
+
+
+def _begins(tokens: Sequence[str]) -> bool:
+    """Return whether a verb is at the very start, adverbs apart."""
+    for token in tokens:
+        if token not in _ADVERBS:
+            return token in _forms()
+    return False
 
 
 def object_of(text: str) -> list[str]:

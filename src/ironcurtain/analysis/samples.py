@@ -3,18 +3,22 @@
 The conditions of the rules cut the values of a role into cells: a directory without those that rules name inside it, a
 host, everybody at a domain, the members of the same lists, the numbers between two limits. No rule tells two values of
 a cell apart, so one value of each is enough. A cell says in words what it holds.
+
+What tightens compares texts folded. Beside a text that it names there is a cell of the other spellings of that text.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ironcurtain.analysis.texts import clean_endings, texts_for
+from ironcurtain.analysis.texts import WIDE, Source, clean_endings, folded_source, texts_for, wide
+from ironcurtain.engine.conditions import folded
 from ironcurtain.model.policy import DomainTest, ListTest, PathTest, ValueTest
-from ironcurtain.model.roles import COMMAND, Category, category
+from ironcurtain.model.roles import COMMAND, Category, Role, category
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -23,7 +27,6 @@ if TYPE_CHECKING:
     from ironcurtain.engine.conditions import Test
     from ironcurtain.model.call import Json
     from ironcurtain.model.resolved import Scalar
-    from ironcurtain.model.roles import Role
 
 _NAMES: Final = ("something", "something-else", "ironcurtain-looks-here", "ironcurtain-looks-here-too")
 _NO_NAMES: Final = (".", "..")
@@ -31,10 +34,16 @@ _NOT_IN_NAMES: Final = "".join(map(chr, range(33))) + "/\\*?[]{}()!@+$`~:\"'<>|;
 _NOT_IN_PARTIES: Final = "".join(map(chr, range(32))) + '\x7f,;:"<>()[]\\%!='
 _ELSEWHERE: Final = "elsewhere.example"
 _SHOWN: Final = 3
-_ADDRESS: Final = re.compile(r"[a-z0-9._+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+")
+_UNREMARKABLE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._+-]*|[a-z0-9._+-]+@(?:[a-z0-9-]+\.)+[a-z]+")
+"""Texts that nothing but rules tells apart: no invariant, and no way in which a value is read."""
+_MOST_FOLDED: Final = 12  # texts that are compared folded beside patterns
+_MOST_COMMANDS: Final = 12  # that are put together in pairs
+_SHORT_COMMAND: Final = 1_000  # characters of those
 _LONGEST_PATH: Final = 4_096
 _LONGEST_PARTY: Final = 1_000
 """What is longer is refused or unreadable: a limit beyond says nothing."""
+
+Tests: TypeAlias = frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,8 @@ class Sample:
     """The directory that it lies in, if it stands for what is inside."""
     others: tuple[Json, ...] = ()
     """Others of the same cell, should this one not be what it seems on this machine."""
+    optional: bool = False
+    """There may be no such value: a cell of which none can be sent is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,66 +68,135 @@ class Samples:
     complete: bool = True
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Landmarks:
     """Everything that the tests on an argument look for, sorted by kind."""
 
-    directories: set[str] = field(default_factory=set)
-    hosts: set[str] = field(default_factory=set)
-    suffixes: set[str] = field(default_factory=set)
-    members: dict[tuple[type, Scalar], set[int]] = field(default_factory=dict)
-    """Each value that is named, with the tests that name it."""
-    numbers: set[float] = field(default_factory=set)
-    lengths: set[int] = field(default_factory=set)
-    patterns: dict[tuple[str, bool], None] = field(default_factory=dict)
+    directories: frozenset[str]
+    hosts: frozenset[str]
+    suffixes: frozenset[str]
+    members: tuple[tuple[tuple[type, Scalar], Tests], ...]
+    """Each value that is named, with the numbers of the tests that it is equal to."""
+    folded: frozenset[tuple[str, Tests]]
+    """Each text that is compared folded, with the tests that do."""
+    numbers: frozenset[float]
+    lengths: frozenset[int]
+    patterns: tuple[Source, ...]
 
-    def add(self, test: Test, *, allowing: bool) -> None:
-        """Note what one test looks for."""
-        if isinstance(test, PathTest):
-            self.directories.update(test.within)
-        elif isinstance(test, DomainTest):
-            self.hosts |= test.names
-            self.suffixes |= test.suffixes
-        elif isinstance(test, ListTest):
-            for member in test.members:
-                self.members.setdefault(member, set()).add(id(test))
-        else:
-            self._add_values(test, allowing=allowing)
+    @classmethod
+    def of(
+        cls, tests: Iterable[tuple[Test, bool]], directories: Iterable[str] = (), hosts: Iterable[str] = ()
+    ) -> Landmarks:
+        """Return what some tests look for, each with whether it is read as in an allow, and some places besides."""
+        places, names, suffixes = {*directories}, {*hosts}, set[str]()
+        numbers, lengths, patterns = set[float](), set[int](), dict[Source, None]()
+        exact: dict[tuple[type, Scalar], set[int]] = {}
+        loose: dict[str, set[int]] = {}
+        for number, (test, allowing) in enumerate(dict.fromkeys(tests)):
+            if isinstance(test, PathTest):
+                places.update(test.within)
+            elif isinstance(test, DomainTest):
+                names |= test.names
+                suffixes |= test.suffixes
+            for member in _members(test):
+                exact.setdefault(member, set()).add(number)
+                key = folded(member)[1]
+                if not allowing and isinstance(key, str):
+                    loose.setdefault(key, set()).add(number)
+            if isinstance(test, ValueTest):
+                numbers |= {bound for bound in (test.minimum, test.maximum) if bound is not None}
+                lengths |= {test.max_length} if test.max_length is not None else set()
+                patterns |= {(test.pattern, not allowing): None} if test.pattern is not None else {}
+        for (_, value), own in exact.items():
+            own.update(loose.get(_fold(value), ()) if isinstance(value, str) else ())
+        return cls(
+            frozenset(places),
+            frozenset(names),
+            frozenset(suffixes),
+            tuple((key, frozenset(own)) for key, own in sorted(exact.items(), key=lambda item: str(item[0]))),
+            frozenset((text, frozenset(own)) for text, own in loose.items()),
+            frozenset(numbers),
+            frozenset(lengths),
+            tuple(patterns),
+        )
 
-    def _add_values(self, test: ValueTest, *, allowing: bool) -> None:
-        for member in test.equals or ():
-            self.members.setdefault(member, set()).add(id(test))
-        self.numbers |= {bound for bound in (test.minimum, test.maximum) if bound is not None}
-        if test.max_length is not None:
-            self.lengths.add(test.max_length)
-        if test.pattern is not None:
-            self.patterns[test.pattern, not allowing] = None
+    @property
+    def asks_of_texts(self) -> bool:
+        """Whether patterns or lengths tell texts apart."""
+        return bool(self.patterns or self.lengths)
 
-    def texts(self) -> dict[str, frozenset[int]]:
-        """The texts that are named. Of addresses that the same tests name one is enough, if nothing else sees them."""
-        found: dict[str, frozenset[int]] = {}
-        seen: set[frozenset[int]] = set()
-        plain = not (self.patterns or self.lengths or self.hosts or self.suffixes or self.directories)
-        for (kind, value), tests in sorted(self.members.items(), key=lambda item: str(item[0][1])):
-            if kind is not str or not isinstance(value, str):
-                continue
-            if plain and _ADDRESS.fullmatch(value):
-                if frozenset(tests) in seen:
-                    continue
-                seen.add(frozenset(tests))
-            found[value] = frozenset(tests)
-        return found
+    def named(self) -> frozenset[str]:
+        """Return every text that is named."""
+        return frozenset(value for (_, value), _ in self.members if isinstance(value, str))
+
+    def taken(self) -> frozenset[str]:
+        """Return the named texts, folded: what is none of them is equal to none of them."""
+        return frozenset(map(_fold, self.named()))
+
+    def texts(self) -> Iterator[Sample]:
+        """Yield a cell for each text that is named, and for its other spellings where these are equal to it folded.
+
+        Of texts that the same tests name one is enough, if nothing else tells them apart.
+        """
+        named = self.named()
+        alike: dict[Tests | str, list[str]] = {}
+        for (_, value), tests in self.members:
+            if isinstance(value, str):
+                alike.setdefault(tests if self._is_unremarkable(value) else value, []).append(value)
+        for texts in alike.values():
+            yield Sample(texts[0], _listed(texts), others=tuple(texts[1:]), optional=True)
+        spelled: dict[Tests | str, list[str]] = {}
+        for text, tests in sorted(self.folded, key=lambda item: item[0]):
+            spelled.setdefault(tests if self._is_unremarkable(text) else text, []).append(text)
+        for texts in spelled.values():
+            others = [form for text in texts for form in _spellings(text) if form not in named]
+            if others:
+                yield Sample(
+                    others[0], f"{_listed(texts)}, spelled differently", others=tuple(others[1:]), optional=True
+                )
+
+    def _is_unremarkable(self, text: str) -> bool:
+        alone = not (self.asks_of_texts or self.hosts or self.suffixes or self.directories)
+        return alone and _UNREMARKABLE.fullmatch(text) is not None
+
+    def sources(self) -> tuple[tuple[Source, ...], bool]:
+        """Return the patterns with those for texts that are compared folded, and whether these are all."""
+        texts = sorted(text for text, _ in self.folded)
+        if not texts or not self.asks_of_texts:
+            return self.patterns, True
+        sources = [source for text in texts[:_MOST_FOLDED] if (source := folded_source(text)) is not None]
+        return (*self.patterns, *sources), len(sources) == len(texts)
+
+
+def _members(test: Test) -> Iterable[tuple[type, Scalar]]:
+    if isinstance(test, ListTest):
+        return test.members
+    return (test.equals or ()) if isinstance(test, ValueTest) else ()
+
+
+def _fold(text: str) -> str:
+    return str(folded((str, text))[1])
+
+
+def _spellings(text: str) -> list[str]:
+    """Return other texts that are equal to this one once both are folded, in the order of how likely they are taken."""
+    found = (text.lower(), text.swapcase(), f"#{text}", wide(text), f"@{text}")
+    return [form for form in dict.fromkeys(found) if _fold(form) == _fold(text)]
 
 
 def samples_for(roles: Collection[Role], kind: Kind, landmarks: Landmarks) -> Samples:
-    """The cells of an argument with these roles."""
+    """Return the cells of an argument with these roles."""
+    return _samples(frozenset(map(category, roles)), kind, landmarks, shell=COMMAND in roles)
+
+
+@lru_cache(maxsize=4_096)
+def _samples(categories: frozenset[Category], kind: Kind, landmarks: Landmarks, *, shell: bool) -> Samples:
     if kind.choices is not None:
-        return Samples(tuple(Sample(value, _quoted(value)) for value in kind.choices))
-    categories = {category(role) for role in roles}
+        return Samples(tuple(Sample(value, _quoted(value), optional=True) for value in kind.choices))
     cells: list[Sample] = []
     complete = True
     if kind.takes("string"):
-        for found in _strings(categories, landmarks, shell=COMMAND in roles):
+        for found in _strings(categories, landmarks, shell=shell):
             cells += found.cells
             complete = complete and found.complete
     if categories.isdisjoint((Category.PATH, Category.URL)):
@@ -124,7 +204,7 @@ def samples_for(roles: Collection[Role], kind: Kind, landmarks: Landmarks) -> Sa
     return Samples(tuple({repr(cell.value): cell for cell in cells}.values()), complete)
 
 
-def _strings(categories: set[Category], landmarks: Landmarks, *, shell: bool) -> Iterator[Samples]:
+def _strings(categories: frozenset[Category], landmarks: Landmarks, *, shell: bool) -> Iterator[Samples]:
     if Category.PATH in categories:
         yield _paths(landmarks)
     if Category.URL in categories:
@@ -141,24 +221,38 @@ def _strings(categories: set[Category], landmarks: Landmarks, *, shell: bool) ->
 
 
 def _paths(landmarks: Landmarks) -> Samples:
-    named = {text: text for text in landmarks.texts() if text.startswith("/")}
+    named = sorted(text for text in landmarks.named() if text.startswith("/"))
     places = sorted({"/", *landmarks.directories})
     children = _children(places)
-    cells = [Sample(text, text) for text in named]
+    cells = [Sample(text, text, optional=True) for text in named]
+    cells += _paths_spelled_differently(landmarks, places)
     complete = all(limit >= _LONGEST_PATH for limit in landmarks.lengths)
+    complete = complete and not (landmarks.patterns and landmarks.folded)
     for place in places:
         inside = place.rstrip("/") + "/"
         taken = {other[len(inside) :].partition("/")[0] for other in (*children[place], *named) if other != place}
         says = _inside(place, children[place])
         if landmarks.patterns:
-            endings = clean_endings(landmarks.patterns, inside, {*taken, *_NO_NAMES}, _NOT_IN_NAMES)
+            endings = clean_endings(landmarks.patterns, inside, frozenset({*taken, *_NO_NAMES}), _NOT_IN_NAMES)
             complete = complete and endings.complete
             cells += [Sample(inside + name, f"{says}, named like {name}", place) for name in endings.found]
         else:
             names = (_fresh(name, taken) for name in _NAMES)
             cells.append(Sample(inside + next(names), says, place, tuple(inside + name for name in names)))
-    cells += [Sample(place, f"{place} itself") for place in places if place != "/" and place not in named]
+    itself = (place for place in places if place != "/" and place not in named)
+    cells += [Sample(place, f"{place} itself", optional=True) for place in itself]
     return Samples(tuple(cells), complete)
+
+
+def _paths_spelled_differently(landmarks: Landmarks, places: list[str]) -> Iterator[Sample]:
+    """Yield paths that are equal to a named one when folded, in each of the directories that such a path can be in."""
+    for text, _ in sorted(landmarks.folded, key=lambda item: item[0]):
+        for place in (each for each in places if text.startswith(each.casefold().rstrip("/") + "/")):
+            start, rest = place.rstrip("/"), text[len(place.rstrip("/")) :]
+            forms = [start + form for form in (rest, rest.swapcase(), wide(rest).replace(wide("/"), "/"))]
+            fresh = [form for form in dict.fromkeys(forms) if _fold(form) == text and form not in landmarks.named()]
+            if fresh:
+                yield Sample(fresh[0], f"{text}, spelled differently", others=tuple(fresh[1:]), optional=True)
 
 
 def _children(places: list[str]) -> dict[str, list[str]]:
@@ -180,15 +274,22 @@ def _inside(place: str, without: list[str]) -> str:
 
 
 def _some(names: Iterable[str], word: str) -> str:
-    listed = sorted(names)
-    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-    return f"{word} {', '.join(listed[:_SHOWN])}{more}"
+    return f"{word} {_listed(sorted(names))}"
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{', '.join(names[:_SHOWN])}{more}"
 
 
 def _urls(landmarks: Landmarks) -> Iterator[Sample]:
-    for text in landmarks.texts():
-        yield Sample(text, text)
-    page = _fresh("something", {text.rpartition("/")[2] for text in landmarks.texts()})
+    for text in sorted(landmarks.named()):
+        yield Sample(text, text, optional=True)
+        host, slash, page = text.partition("://")[2].partition("/")
+        spelled = f"{text[: len(text) - len(page)]}{page.swapcase()}" if slash and host else text
+        if spelled not in landmarks.named() and any(_fold(text) == each for each, _ in landmarks.folded):
+            yield Sample(spelled, f"{text}, spelled differently", optional=True)
+    page = _fresh("something", {text.rpartition("/")[2] for text in landmarks.named()})
     for host in sorted(landmarks.hosts):
         yield Sample(f"https://{host}/{page}", f"a page of {host}")
     for suffix in sorted(landmarks.suffixes):
@@ -197,8 +298,7 @@ def _urls(landmarks: Landmarks) -> Iterator[Sample]:
 
 
 def _parties(landmarks: Landmarks) -> Iterator[Sample]:
-    for text in landmarks.texts():
-        yield Sample(text, text)
+    yield from landmarks.texts()
     for host in sorted(landmarks.hosts):
         yield Sample(f"{_someone(host, landmarks)}@{host}", f"anybody else at {host}")
     for suffix in sorted(landmarks.suffixes):
@@ -206,7 +306,7 @@ def _parties(landmarks: Landmarks) -> Iterator[Sample]:
         yield Sample(f"{_someone(below, landmarks)}@{below}", f"anybody else below {suffix}")
     other = _elsewhere(landmarks)
     yield Sample(f"{_someone(other, landmarks)}@{other}", "anybody else with an address")
-    yield Sample(_fresh("somebody", landmarks.texts()), "anybody else by name")
+    yield Sample(_fresh("somebody", landmarks.taken()), "anybody else by name")
     yield Sample('"', "a list of people that cannot be read")
 
 
@@ -232,25 +332,34 @@ def _asked_of_parties(landmarks: Landmarks) -> Samples:
     cells = [*_parties(landmarks)]
     complete = all(limit >= _LONGEST_PARTY for limit in landmarks.lengths)
     if landmarks.patterns:
-        found = clean_endings(landmarks.patterns, "", landmarks.texts(), _NOT_IN_PARTIES)
+        sources, all_of_them = landmarks.sources()
+        found = clean_endings(sources, "", landmarks.named(), _NOT_IN_PARTIES, WIDE)
         cells += [Sample(text, f"somebody like {text}") for text in found.found]
-        complete = complete and found.complete and not (landmarks.hosts or landmarks.suffixes)
+        complete = complete and found.complete and all_of_them and not (landmarks.hosts or landmarks.suffixes)
     return Samples(tuple(cells), complete)
 
 
 def _texts(landmarks: Landmarks, *, shell: bool = False) -> Samples:
-    named = landmarks.texts()
-    made = texts_for(landmarks.patterns, landmarks.lengths, named, _fresh("something", named))
-    cells = [Sample(text, _quoted(text)) for text in named]
-    cells += [Sample(text, _like(text, landmarks)) for text in made.found]
+    sources, all_of_them = landmarks.sources()
+    made = texts_for(sources, landmarks.lengths, landmarks.named(), _fresh("something", landmarks.taken()))
+    cells = [*landmarks.texts(one_by_one=shell), *(Sample(text, _like(text, landmarks)) for text in made.found)]
     if shell:
-        cells += [Sample(f"{cell.value}; something else", f"{cell.says}, and another command") for cell in cells]
-        cells.append(Sample("$(something)", "a command made by another"))
-    return Samples(tuple(cells), made.complete)
+        cells += _compound(cells)
+    return Samples(tuple(cells), made.complete and all_of_them)
+
+
+def _compound(commands: list[Sample]) -> Iterator[Sample]:
+    """Yield commands of several parts: each with something else behind it, and those that rules may name in pairs."""
+    for each in commands:
+        yield Sample(f"{each.value}; something else", f"{each.says}, and another command", optional=True)
+    short = [each for each in commands if len(str(each.value)) <= _SHORT_COMMAND][:_MOST_COMMANDS]
+    for one, other in combinations(short, 2):
+        yield Sample(f"{one.value}; {other.value}", f"{one.says}, and {other.says}", optional=True)
+    yield Sample("$(something)", "a command made by another")
 
 
 def _like(text: str, landmarks: Landmarks) -> str:
-    if not landmarks.patterns and not landmarks.lengths:
+    if not landmarks.asks_of_texts:
         return "any other text" if landmarks.members else "any text"
     return f"a text of {len(text)} characters" if len(text) > 100 else f"a text like {_quoted(text)}"
 
@@ -261,7 +370,9 @@ def _plain_values(kind: Kind, landmarks: Landmarks) -> list[Sample]:
     if kind.takes("integer") and (
         "string" not in kind.types or kind.types & {"integer", "number"} or landmarks.numbers
     ):
-        named = {value for of, value in landmarks.members if of in (int, float) and isinstance(value, (int, float))}
+        named = {
+            value for (of, value), _ in landmarks.members if of in (int, float) and isinstance(value, (int, float))
+        }
         bounds: list[float] = sorted({*map(_number, landmarks.numbers), *named})
         steps: set[float] = {value for bound in bounds for value in (bound - 1, bound, bound + 1)} or {1}
         if "integer" not in kind.types or "number" in kind.types:
@@ -278,7 +389,7 @@ def _number(value: float) -> int | float:
 
 
 def _someone(host: str, landmarks: Landmarks) -> str:
-    return _fresh("someone", {text.partition("@")[0] for text in landmarks.texts() if text.endswith("@" + host)})
+    return _fresh("someone", {text.partition("@")[0] for text in landmarks.taken() if text.endswith("@" + host)})
 
 
 def _elsewhere(landmarks: Landmarks) -> str:
@@ -297,9 +408,10 @@ def _label(suffix: str, landmarks: Landmarks) -> str:
 
 
 def _fresh(word: str, taken: Collection[str]) -> str:
-    """The word, or the word with a number that makes it new."""
+    """Return the word, or the word with a number that makes it new, in whatever case."""
     found, number = word, 1
-    while found in taken:
+    folded_names = set(map(_fold, taken))
+    while _fold(found) in folded_names:
         number += 1
         found = f"{word}{number}"
     return found

@@ -2,22 +2,38 @@
 
 The patterns are run side by side; every combination of states they can be in together is visited once, by the shortest
 text that leads there. What is found is complete unless the search had to stop; then it says so.
+
+What tightens asks a pattern of the text and of its compatibility form (NFKC). The two differ in texts with wide letters
+alone; these are searched only if they could bring a new combination of answers.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ironcurtain.analysis.automata import TooLarge, compiled, letters_for, table_of
-from ironcurtain.engine.pattern import MAX_TEXT
+from ironcurtain.analysis.automata import PLAIN, TooLarge, table_of
+from ironcurtain.engine.pattern import MAX_TEXT, PatternError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Iterator
+
+    from ironcurtain.analysis.automata import Table
 
 MAX_VISITED: Final = 40_000
 _SHORT: Final = 64  # characters: up to here lengths are told apart inside the search
+_WIDE: Final = 0xFEE0  # from an ASCII letter to its wide form
+_SPECIAL: Final = frozenset("\\^$.|?*+()[]{}")
+WIDE: Final = "".join(chr(code + _WIDE) for code in range(ord("!"), ord("~") + 1))
+"""The letters that are ASCII letters in compatibility form."""
+
+Source: TypeAlias = tuple[str, bool]
+"""A pattern, and whether what asks it tightens."""
+_Answers: TypeAlias = tuple[tuple[bool, ...], tuple[bool, ...]]
+"""What the patterns say of a text, and which limits of length it keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,68 +46,153 @@ class Texts:
     """The combinations of answers that the patterns give."""
 
 
-def texts_for(
-    patterns: Collection[tuple[str, bool]], lengths: Collection[int], besides: Collection[str], usual: str
-) -> Texts:
-    """Texts for patterns (each with whether its dot spans lines) and limits of length, none of them in `besides`."""
+def texts_for(sources: tuple[Source, ...], lengths: Collection[int], besides: frozenset[str], usual: str) -> Texts:
+    """Return texts for patterns and limits of length, none of them in `besides`."""
     long = [length for length in lengths if length > _SHORT]
-    beyond = [MAX_TEXT] if patterns else []
-    lengthy = [_of_length(count, besides) for limit in {*long, *beyond} for count in (limit, limit + 1)]
-    short = sorted(length for length in lengths if length <= _SHORT)
-    if not patterns:
+    beyond = [MAX_TEXT] if sources else []
+    lengthy = [_of_length(count, besides) for limit in sorted({*long, *beyond}) for count in (limit, limit + 1)]
+    short = tuple(sorted(length for length in lengths if length <= _SHORT))
+    if not sources:
         found = [usual, *(_of_length(count, besides) for limit in short for count in (limit, limit + 1) if count)]
         return Texts(tuple(dict.fromkeys([*found, *lengthy])), complete=True)
-    texts = endings_for(patterns, "", besides, "", short)
+    texts = endings_for(sources, "", besides, "", short)
     # Between the short and the long limits the patterns were not asked again: only limits beyond every text are exact.
     exact = texts.complete and all(length >= MAX_TEXT for length in long)
     return Texts(tuple(dict.fromkeys([*texts.found, *lengthy])), exact)
 
 
+def folded_source(text: str) -> Source | None:
+    """Return a pattern for what is equal to a text once both are folded; nothing if there is none for it."""
+    if not text or not text.isascii():
+        return None
+    plain = "".join("\\" + char if char in _SPECIAL else char for char in text)
+    return f"(?i) *[#@]*{plain} *", True
+
+
+def wide(text: str) -> str:
+    """Return a text in wide letters: another text, of the same compatibility form."""
+    return "".join(chr(ord(char) + _WIDE) if "!" <= char <= "~" else char for char in text)
+
+
 def _of_length(count: int, besides: Collection[str]) -> str:
-    """A text of so many letters that is none of the others."""
+    """Return a text of so many letters that is none of the others, in whatever case."""
+    taken = {text.casefold() for text in besides}
     letters = (chr(code) * count for code in range(ord("a"), ord("z") + 1))
-    return next((text for text in ("x" * count, *letters) if text not in besides), "x" * count)
+    return next((text for text in ("x" * count, *letters) if text not in taken), "x" * count)
 
 
+@lru_cache(maxsize=4_096)
 def endings_for(
-    sources: Collection[tuple[str, bool]],
-    after: str,
-    besides: Collection[str],
-    without: str,
-    lengths: list[int] | None = None,
+    sources: tuple[Source, ...], after: str, besides: frozenset[str], without: str, lengths: tuple[int, ...] = ()
 ) -> Texts:
-    """What can stand behind a text so that the patterns give each combination of answers to the whole."""
-    patterns = compiled(sources)
-    letters = letters_for(patterns, without)
+    """Return what can stand behind a text so that the patterns give each combination of answers to the whole."""
     try:
-        tables = [table_of(pattern, letters, after) for pattern in patterns]
-    except TooLarge:
+        tables = [table_of(source, dot_spans_lines=tightens) for source, tightens in sources]
+        search = _Search(tuple(tables), tuple(tightens for _, tightens in sources), after, besides, lengths)
+        found: dict[_Answers, str] = {}
+        complete = search.run(_alphabet(tables, besides, without), found)
+        if complete and WIDE[0] not in without and _wide_letters_matter(found, search.tightening):
+            complete = search.run(_alphabet(tables, besides, without, with_wide=True), found)
+    except (TooLarge, PatternError):
         return Texts((), complete=False)
-    limits = lengths or []
-    counted = max(limits) + 1 if limits else 0
-    beginnings = {text[:end] for text in besides for end in range(len(text) + 1)}
-    start = (0, "", (0,) * len(tables))
-    seen: set[tuple[int, str, tuple[int, ...]]] = set()  # not the start: nothing is no text
-    pending = deque([("", start)])
-    found: dict[tuple[tuple[bool, ...], tuple[bool, ...]], str] = {}
-    while pending:
-        text, (length, _, states) = pending.popleft()
-        if text.strip() and text not in besides:
-            accepted = tuple(state in table.final for table, state in zip(tables, states, strict=True))
-            found.setdefault((accepted, tuple(length <= limit for limit in limits)), text)
-        rows = [table.rows[state] for table, state in zip(tables, states, strict=True)]
-        for index, following in enumerate(zip(*rows, strict=True)):
-            longer = text + letters[index]
-            place = (min(length + 1, counted), longer if longer in beginnings else "", following)
-            if place not in seen:
-                if len(seen) >= MAX_VISITED:
-                    return Texts(tuple(found.values()), complete=False)
-                seen.add(place)
-                pending.append((longer, place))
-    return Texts(tuple(found.values()), complete=True, answers=frozenset(accepted for accepted, _ in found))
+    return Texts(tuple(found.values()), complete, frozenset(accepted for accepted, _ in found))
 
 
-def clean_endings(sources: Collection[tuple[str, bool]], after: str, besides: Collection[str], without: str) -> Texts:
-    """The same with some letters only; complete if the others bring no other answers."""
-    clean, whole = endings_for(sources, after, besides, without), endings_for(sources, after, besides, "")
+def clean_endings(
+    sources: tuple[Source, ...], after: str, besides: frozenset[str], without: str, never: str = ""
+) -> Texts:
+    """Return the same with some letters only; complete if the others, without those that never occur, add none."""
+    clean = endings_for(sources, after, besides, without + never)
+    whole = endings_for(sources, after, besides, never)
     return Texts(clean.found, clean.complete and whole.complete and clean.answers == whole.answers, clean.answers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    tables: tuple[Table, ...]
+    tightening: tuple[bool, ...]
+    after: str
+    besides: frozenset[str]
+    lengths: tuple[int, ...]
+
+    def run(self, letters: list[str], found: dict[_Answers, str]) -> bool:
+        """Add a text for each combination of answers, and return whether there are no others."""
+        moves = [(letter, *self._moves(letter)) for letter in letters]
+        counted = max(self.lengths) + 1 if self.lengths else 0
+        beginnings = {text[:end] for text in self.besides for end in range(len(text) + 1)}
+        begin = tuple(table.after(self.after) for table in self.tables)
+        # A place is a length, a text while it begins one of the others, and the states for the text and for its
+        # compatibility form. The start is none of them: nothing is no text.
+        seen: set[tuple[int, str, tuple[int, ...], tuple[int, ...]]] = set()
+        pending = deque([("", (0, "", begin, begin))])
+        while pending:
+            text, (length, _, exact, compatible) = pending.popleft()
+            if text.strip() and text not in self.besides:
+                found.setdefault((self._accepted(exact, compatible), tuple(length <= n for n in self.lengths)), text)
+            rows = [table.rows[state] for table, state in zip(self.tables, exact, strict=True)]
+            others = [table.rows[state] for table, state in zip(self.tables, compatible, strict=True)]
+            for letter, kinds, as_compatible in moves:
+                longer = text + letter
+                place = (
+                    min(length + 1, counted),
+                    longer if longer in beginnings else "",
+                    tuple([row[kind] for row, kind in zip(rows, kinds, strict=True)]),
+                    tuple([row[kind] for row, kind in zip(others, as_compatible, strict=True)]),
+                )
+                if place not in seen:
+                    if len(seen) >= MAX_VISITED:
+                        return False
+                    seen.add(place)
+                    pending.append((longer, place))
+        return True
+
+    def _moves(self, letter: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        compatible = unicodedata.normalize("NFKC", letter)
+        exact = tuple(table.kind(letter) for table in self.tables)
+        return exact, tuple(table.kind(compatible) for table in self.tables) if len(compatible) == 1 else exact
+
+    def _accepted(self, exact: tuple[int, ...], compatible: tuple[int, ...]) -> tuple[bool, ...]:
+        return tuple(
+            state in table.final or (tightens and other in table.final)
+            for table, state, other, tightens in zip(self.tables, exact, compatible, self.tightening, strict=True)
+        )
+
+
+def _alphabet(tables: list[Table], besides: frozenset[str], without: str, *, with_wide: bool = False) -> list[str]:
+    """Return letters that stand for all; those that a person can read come first, as in the shortest texts.
+
+    Of the letters that every pattern treats alike one is enough if no other text has it: a text with it is none of
+    those. Of classes without such a letter all letters are tried.
+    """
+    ours = {*PLAIN, *(letter for table in tables for letter in table.letters)} - set(without)
+    ordered = sorted(ours, key=lambda letter: (PLAIN.find(letter) if letter in PLAIN else len(PLAIN), letter))
+    if with_wide:
+        ordered += [wide(letter) for letter in ordered if wide(letter) != letter]
+    taken = {char for text in besides for char in (*text, *text.swapcase())}
+    classes: dict[tuple[int, ...], list[str]] = {}
+    for letter in ordered:
+        compatible = unicodedata.normalize("NFKC", letter)
+        forms = (letter, compatible if with_wide and len(compatible) == 1 else letter)
+        classes.setdefault(tuple(table.kind(form) for form in forms for table in tables), []).append(letter)
+    return [letter for members in classes.values() for letter in _enough(members, taken)]
+
+
+def _enough(letters: list[str], taken: Collection[str]) -> Iterable[str]:
+    fresh = [letter for letter in letters if letter not in taken]
+    return fresh[:1] or letters
+
+
+def _wide_letters_matter(found: Collection[_Answers], tightening: tuple[bool, ...]) -> bool:
+    """Return whether a text with wide letters could be answered like no other.
+
+    What tightens says yes to it if it does to the text or to its compatibility form, and both are texts that were seen.
+    """
+    return any(combined not in found for combined in _combined(found, tightening))
+
+
+def _combined(found: Collection[_Answers], tightening: tuple[bool, ...]) -> Iterator[_Answers]:
+    for exact, lengths in found:
+        for compatible, as_long in found:
+            if lengths == as_long:
+                both = zip(exact, compatible, tightening, strict=True)
+                yield tuple(one or (other and tightens) for one, other, tightens in both), lengths

@@ -42,6 +42,11 @@ class Home:
         return self.root / "constitution.md"
 
     @property
+    def readings(self) -> Path:
+        """What the owner agreed that the sentences of the constitution mean."""
+        return self.root / "readings.json"
+
+    @property
     def scenarios(self) -> Path:
         """Calls the owner wrote down, and what each deserves."""
         return self.root / "scenarios.json"

@@ -14,20 +14,20 @@ from ironcurtain.artifacts.scenarios import read_scenarios
 from ironcurtain.artifacts.settings import SPOKEN_OF
 from ironcurtain.compiler.labels import labelled, read_labels
 from ironcurtain.compiler.lists import SOURCES
+from ironcurtain.compiler.making import Making, kept
+from ironcurtain.compiler.readers.store import read_readings
 from ironcurtain.compiler.setup import NamedList, known_from
 from ironcurtain.errors import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from ironcurtain.artifacts.home import Home
     from ironcurtain.artifacts.policy import Bundle, Surroundings
-    from ironcurtain.compiler.product import Product
+    from ironcurtain.compiler.making import Consult
     from ironcurtain.compiler.setup import Known
     from ironcurtain.compiler.stages import Made, Stages
-
-    SecondOpinion = Callable[[Product, Known, Path], Product]
 
 
 def prepare(
@@ -36,11 +36,11 @@ def prepare(
     surroundings: Surroundings,
     stages: Stages,
     lists: dict[str, Any] | None = None,
-    second: SecondOpinion | None = None,
+    consult: Consult | None = None,
 ) -> Made:
     """Compile for the tools that are approved, and verify the result beside the policy in force.
 
-    With `lists`, for these dynamic lists instead of those in force; `second` may change the product once it is made.
+    With `lists`, for these dynamic lists instead of those in force; `consult` puts questions to the owner.
     """
     bundle = read_bundle(home.policy)
     text = constitution_text(constitution)
@@ -56,13 +56,12 @@ def prepare(
     }
     dynamic: Any = lists if lists is not None else bundle.items[LISTS].value if LISTS in bundle.items else None
     known = known_at_home(home, bundle, dynamic)
-    product = stages.compile(text, servers, known, int(policy["version"]) + 1)
-    if dynamic is not None:
-        product = replace(product, artifacts={**product.artifacts, LISTS: dynamic})
     directory = home.next_policy
     shutil.rmtree(directory, ignore_errors=True)
-    if second is not None:
-        product = second(product, known, directory)
+    making = Making(stages, servers, known, read_readings(home.readings), directory, surroundings, int(policy["version"]) + 1)
+    product = making.product(text, consult)
+    if dynamic is not None:
+        product = replace(product, artifacts={**product.artifacts, LISTS: dynamic})
     own = _own_scenarios(home.scenarios) if home.scenarios.exists() else []
     return stages.finish(product, directory, surroundings, own=own)
 
@@ -75,11 +74,13 @@ def constitution_text(file: Path) -> str:
         raise Refusal("constitution_encoding", f"{file} is not UTF-8: {error.reason}", "save it as UTF-8") from None
 
 
-def publish(made: Made, home: Home) -> None:
-    """Put a policy in force."""
+def publish(made: Made, home: Home, *, agreed: bool) -> None:
+    """Put a policy in force; with `agreed`, the owner has seen the readings and they are kept."""
     if not made.verification.passed:
         raise Refusal("policy_failed", "it did not pass", f"see {made.directory}")
     made.install(home.policy)
+    if agreed:
+        kept(made.product).write(home.readings)
     shutil.rmtree(made.directory)
 
 

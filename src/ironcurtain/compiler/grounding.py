@@ -5,13 +5,14 @@ certainly do; the limits of a never or an ask and the exceptions of a `may` hold
 condition of an allow, and the `unless` of a deny or escalate, in the first way, and all others in the second.
 
 A limit that a tool has no argument for comes to nothing (`None`): a permission then does not pick the tool, and a never
-or an ask picks it and asks.
+or an ask picks it and asks. A tool that cannot reach what the limit speaks of, files or hosts or the places of another
+server, is not concerned at all (`UNCONCERNED`).
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from ironcurtain.compiler.catalogue import normal
@@ -50,6 +51,10 @@ _CONTAINERS: Final = frozenset(
     organization owner guild""".split()  # noqa: SIM905 - to be read
 )
 """What an argument is called that says where something is done, where its role does not say so."""
+
+
+UNCONCERNED: Final = Ground(notes=("not concerned",))
+"""What a limit comes to for a tool that it does not speak of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +111,24 @@ class Grounding:
                 covers |= roles
         values = (*meant.values, *meant.people, *(meant.hosts if not parts else ()))
         if values:
-            leaves = self._place_leaves(tool, values, meant, certain=certain)
-            parts += [self._is_one_of(tool, leaf, values) for leaf in leaves] if not certain else []
-            if certain and leaves:
-                parts.append(self._all_of(tool, leaves, values))
+            leaves, own = self._at_places(tool, values, meant, certain=certain)
+            parts += own
             covers |= {role for leaf in leaves for role in tool.arguments[leaf].roles}
             names |= set(leaves)
         if not parts:
-            return None
+            return None if certain or self._might_reach(tool, meant) else UNCONCERNED
         return self._signed(parts, covers, names, outside=limit.outside, certain=certain)
+
+    def _might_reach(self, tool: Tool, meant: Meant) -> bool:
+        """Whether a tool without an argument for a place might work there all the same."""
+        if tool.in_doubt:
+            return True
+        if not (meant.values or meant.people):
+            return False  # files and hosts are reached through arguments alone
+        return any(
+            each.server == tool.server and any(a.has(Category.PLACE) for a in each.arguments.values())
+            for each in self.tools
+        )
 
     @staticmethod
     def _signed(
@@ -133,9 +147,26 @@ class Grounding:
         meant = frozenset(role for act in self.acts for role in PATHS_OF.get(act, own))
         return own & meant or (own if not meant else frozenset())
 
-    def _place_leaves(
+    def _at_places(
         self, tool: Tool, values: Sequence[str], meant: Meant, *, certain: bool
-    ) -> list[str]:
+    ) -> tuple[list[str], list[Part]]:
+        """The arguments that say where, and for each way of saying it what must hold."""
+        pair = _pair(tool)
+        whole = [value for value in values if value.count("/") == 1 and not value.startswith("@")]
+        if pair and whole:
+            owner, name = pair
+            if certain:  # the owner and the name of one repository, together
+                return [owner, name], [
+                    Part(values={f"arg:{owner}": {"in": [one]}, f"arg:{name}": {"in": [two]}})
+                    for one, two in (value.split("/") for value in whole)
+                ]
+            return [name], [Part(values={f"arg:{name}": {"in": sorted({v.rpartition("/")[2] for v in values})}})]
+        leaves = self._place_leaves(tool, values, meant, certain=certain)
+        if certain:
+            return leaves, [self._all_of(tool, leaves, values)] if leaves else []
+        return leaves, [self._is_one_of(tool, leaf, values) for leaf in leaves]
+
+    def _place_leaves(self, tool: Tool, values: Sequence[str], meant: Meant, *, certain: bool) -> list[str]:
         """The arguments that say where; in a permission it must be plain which one is meant."""
         candidates = [a for a in tool.arguments.values() if a.has(Category.PLACE)]
         candidates = candidates or [a for a in tool.arguments.values() if a.roles & {"account", "identifier"}]
@@ -145,8 +176,6 @@ class Grounding:
         spoken = [a for a in candidates if set(a.words) & words]
         if any(value.startswith("#") for value in values):
             chosen = chosen or [a for a in candidates if a.roles & {"channel"}]
-        if all(value.count("/") == 1 for value in values) and (pair := _pair(tool)):
-            return list(pair)
         found = chosen or spoken or candidates
         if not certain or len(found) <= 1:
             return [a.leaf for a in found]
@@ -163,10 +192,6 @@ class Grounding:
     def _is_one_of(self, tool: Tool, leaf: str, values: Sequence[str]) -> Part:
         """The argument is one of these; lists of the set-up are asked by the argument's role."""
         argument = tool.arguments[leaf]
-        pair = _pair(tool)
-        if leaf in pair and all(value.count("/") == 1 for value in values):
-            part = 0 if leaf == pair[0] else 1
-            return Part(values={f"arg:{leaf}": {"in": sorted({value.split("/")[part] for value in values})}})
         if any(value.startswith("@") for value in values):
             own = frozenset(role for role in argument.roles if not self._is_shared(tool, leaf, role))
             if own:
@@ -224,11 +249,13 @@ class Grounding:
 
     def _where(self, limit: Where, tool: Tool, *, certain: bool) -> Ground | None:
         whole = Ground()
-        for condition in limit.conditions:
+        given = {each.argument for each in limit.conditions if each.test is Test.GIVEN}
+        for condition in _combined(limit.conditions):
             argument = _argument(tool, condition.argument)
             if argument is None:
                 return None
-            whole = whole.with_(self._condition(condition, argument, tool, certain=certain))
+            said = replace(condition, given=condition.given or condition.argument in given)
+            whole = whole.with_(self._condition(said, argument, tool, certain=certain))
         return whole
 
     def _condition(self, condition: Condition, argument: Argument, tool: Tool, *, certain: bool) -> Ground:
@@ -339,7 +366,8 @@ class Grounding:
         found = [
             tool.key
             for tool in self.tools
-            if (meant.paths and "read-path" in tool.roles) or (meant.hosts and "fetch-url" in tool.roles)
+            if (meant.paths and "read-path" in tool.roles)
+            or (meant.hosts and "fetch-url" in tool.roles)
             or (meant.values and tool.of(Category.PLACE) and "read" in tool.might.acts)
         ]
         return tuple(found)
@@ -351,8 +379,16 @@ def _count(limit: Count, tool: Tool) -> Ground | None:
         people = sorted(tool.of(Category.PARTY))
         return Ground((Part(values={f"role:{'+'.join(people)}": more}),)) if people else None
     noun = normal(limit.noun)
-    leaves = [leaf for leaf, a in tool.arguments.items() if noun in a.words or (noun == "file" and a.has(Category.PATH))]
+    leaves = [
+        leaf for leaf, a in tool.arguments.items() if noun in a.words or (noun == "file" and a.has(Category.PATH))
+    ]
     return Ground(tuple(Part(values={f"arg:{leaf}": more}) for leaf in leaves)) if leaves else None
+
+
+def _combined(conditions: Sequence[Condition]) -> list[Condition]:
+    """The conditions less a plain `is given` beside another on the same argument."""
+    others = {each.argument for each in conditions if each.test is not Test.GIVEN}
+    return [each for each in conditions if each.test is not Test.GIVEN or each.argument not in others]
 
 
 def _absent(argument: Argument) -> Part:
@@ -380,7 +416,9 @@ def known_argument(tool: Tool, name: str) -> None:
 def _pair(tool: Tool) -> tuple[str, ...]:
     """The two arguments by which `owner/name` is given, if there are two."""
     owner = next((leaf for leaf in tool.arguments if leaf.lower() in ("owner", "org", "organization", "namespace")), "")
-    name = next((leaf for leaf in tool.arguments if leaf.lower() in ("repo", "repository", "repo_name", "reponame")), "")
+    name = next(
+        (leaf for leaf in tool.arguments if leaf.lower() in ("repo", "repository", "repo_name", "reponame")), ""
+    )
     return (owner, name) if owner and name else ()
 
 

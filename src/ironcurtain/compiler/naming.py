@@ -76,8 +76,10 @@ class Setup:
         if (key := _find(text, known.names)) is not None:
             return _sorted_by_kind(known.names[key], text, self.known)
         if name.quoted:
-            return _sorted_by_kind((text,), text, self.known) if text.startswith(("~/", "/")) else Meant(
-                values=(text,), words=words
+            return (
+                _sorted_by_kind((text,), text, self.known)
+                if text.startswith(("~/", "/"))
+                else Meant(values=(text,), words=words)
             )
         if text.lower() == "sandbox":
             return Meant(paths=(known.sandbox,), words=words)
@@ -112,7 +114,9 @@ def _sorted_by_kind(values: Sequence[str], word: str, known: Known) -> Meant:
         tuple(known.absolute(v) for v in values if v.startswith(("/", "~/")) or v == "~"),
         tuple(v for v in values if _ADDRESS.fullmatch(v)),
         tuple(v for v in values if _HOST.fullmatch(v)),
-        tuple(v for v in values if not v.startswith(("/", "~")) and not _ADDRESS.fullmatch(v) and not _HOST.fullmatch(v)),
+        tuple(
+            v for v in values if not v.startswith(("/", "~")) and not _ADDRESS.fullmatch(v) and not _HOST.fullmatch(v)
+        ),
         words=(word,),
     )
 

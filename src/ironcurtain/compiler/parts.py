@@ -31,9 +31,7 @@ class Part:
             raise Problem("two limits on the same files or hosts", "write one of them, or two statements")
         both = {**self.values}
         for key, predicate in other.values.items():
-            if key in both and both[key].keys() & predicate.keys() and both[key] != predicate:
-                raise Problem(f"two limits on {key.partition(':')[2]}", "write one of them, or two statements")
-            both[key] = {**both.get(key, {}), **predicate}
+            both[key] = _merged(key, both.get(key, {}), predicate)
         lists, absent = (*self.lists, *other.lists), self.absent | other.absent
         return Part(self.paths or other.paths, self.domains or other.domains, lists, both, absent)
 
@@ -61,6 +59,33 @@ class Part:
         if self.values:
             found["values"] = {key: dict(predicate) for key, predicate in sorted(self.values.items())}
         return found
+
+
+def _merged(key: str, one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, Any]:
+    """Two predicates on one argument, as one that holds where both do."""
+    found = {**one, **two}
+    for name in one.keys() & two.keys():
+        if one[name] == two[name]:
+            continue
+        if name in ("minimum", "minItems"):
+            found[name] = max(one[name], two[name])
+        elif name in ("maximum", "maxItems", "maxLength"):
+            found[name] = min(one[name], two[name])
+        elif name == "in" and (shared := [value for value in one["in"] if value in two["in"]]):
+            found["in"] = shared
+        elif name == "matches" and (pattern := _both_match(one["matches"], two["matches"])):
+            found["matches"] = pattern
+        else:
+            raise Problem(f"two limits on {key.partition(':')[2]}", "write one of them, or two statements")
+    return found
+
+
+def _both_match(one: str, two: str) -> str:
+    """One pattern for a beginning and an ending; nothing where two patterns cannot be joined so."""
+    for first, last in ((one, two), (two, one)):
+        if first.endswith("(/.*)?") and "|" not in first and last.startswith(".*") and "|" not in last:
+            return f"{first.removesuffix('(/.*)?')}/{last}"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,7 +168,8 @@ def _named(names: Iterable[Name], tools: Sequence[Tool]) -> list[Tool]:
             near = [tool.key for tool in bare] or nearest(name.text, [tool.key for tool in tools])
             near = near or nearest(name.text, [tool.name for tool in tools])
             raise Problem(
-                f"there is no tool {name.text}", f"did you mean {' or '.join(near[:3])}?" if near else "see: ironcurtain tools"
+                f"there is no tool {name.text}",
+                f"did you mean {' or '.join(near[:3])}?" if near else "see: ironcurtain tools",
             )
         found |= {tool.key: tool for tool in meant}
     return list(found.values())
@@ -181,7 +182,9 @@ def _by_verb(doing: Doing, tools: Sequence[Tool], found: list[Pick], *, tightens
         bearing = [tool for tool in tools if _bears(verb, tool)]
         if not tightens:
             near = [f"use {tool.key}" for tool in bearing] or nearest(verb, ACTS)
-            raise Problem(f"{verb} is no act", f"write {' or '.join(near[:3])}" if near else f"acts are {', '.join(ACTS)}")
+            raise Problem(
+                f"{verb} is no act", f"write {' or '.join(near[:3])}" if near else f"acts are {', '.join(ACTS)}"
+            )
         about = [tool for tool in bearing if any(is_about(thing, tool, loosely=True) for thing in doing.things)]
         if not bearing:
             raise _nothing(doing, tools, tightens=tightens)

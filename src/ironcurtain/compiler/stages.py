@@ -1,11 +1,12 @@
-"""The stages of a compilation, each remembered by its inputs: annotate, compile, prove, scenarios, verify."""
+"""The stages of a compilation, each remembered by its inputs: annotate, read, compile, prove, scenarios, verify."""
 
 from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ironcurtain.analysis.prove import FATAL, Proof, Prover
 from ironcurtain.artifacts.files import read_artifact, write_artifact
@@ -14,10 +15,11 @@ from ironcurtain.artifacts.shipped import fitted, shipped_bundle, shipped_consti
 from ironcurtain.artifacts.verify import verify_directory
 from ironcurtain.compiler.annotate.annotator import understand
 from ironcurtain.compiler.cache import Cache
-from ironcurtain.compiler.english.compiler import Compiled, Reported, compile_constitution
-from ironcurtain.compiler.english.document import Sentence
-from ironcurtain.compiler.english.surface import surfaces_of
-from ironcurtain.compiler.product import Product, product_of
+from ironcurtain.compiler.agreement import compare, disputes, stricter
+from ironcurtain.compiler.catalogue import catalogue_of
+from ironcurtain.compiler.product import Product, Reported, Told, product_of
+from ironcurtain.compiler.readers.guards import warnings
+from ironcurtain.compiler.reading import compiled_from, read_constitution
 from ironcurtain.compiler.scenarios import derive_scenarios
 from ironcurtain.wire.strict_json import canonical
 
@@ -25,12 +27,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from ironcurtain.analysis.diff import Difference
     from ironcurtain.artifacts.policy import Surroundings
     from ironcurtain.artifacts.verify import Verification
+    from ironcurtain.compiler.agreement import Dispute
     from ironcurtain.compiler.llm.asking import Model
+    from ironcurtain.compiler.reading import Read
+    from ironcurtain.compiler.readers.store import Readings
     from ironcurtain.compiler.setup import Known
 
+Servers: TypeAlias = "Mapping[str, list[dict[str, Any]]]"
 _ORDER: Final = re.compile(
     r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|preceding|foregoing)\b"
     r"[^.\n]{0,30}\b(?:instructions?|rules?|prompts?|sentences?|guidelines?|polic(?:y|ies))\b"
@@ -74,22 +79,17 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A second opinion that the owner asks for, and which of the two is to hold."""
-
-    model: Model
-    opinion: str = "both"
-    """`both` (the stricter), `built-in` or `model`."""
-
-
-@dataclass(frozen=True, slots=True)
 class Stages:
     """Runs the stages, tells of each, and remembers."""
 
     cache: Cache
     tell: Callable[[Step], None]
     model: Model | None = None
-    """Asked for a second opinion on what tools mean."""
+    """Reads what the table does not, and is asked what tools mean where that is not certain."""
+    tests: bool = False
+    """The model writes tests of its own, too."""
+    progress: Callable[[str], None] = lambda _: None
+    """Told of an answer while it comes."""
 
     def annotate(self, server: str, definitions: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """What the tools of a server mean."""
@@ -136,75 +136,81 @@ class Stages:
         described: list[dict[str, Any]] = made["tools"]
         return described
 
-    def compile(self, text: str, servers: Mapping[str, list[dict[str, Any]]], known: Known, version: int) -> Product:
-        """What a constitution means for these tools."""
+    def read(
+        self, text: str, servers: Servers, known: Known, kept: Readings, *, twice: bool = True
+    ) -> Read:
+        """Read every sentence of a constitution: what was agreed to, the table, and the model that was named."""
         began = time.monotonic()
-        inputs = [text, dict(servers), asdict(known)]
-        found = self.cache.find("compile", inputs)
-        if found is None:
-            surfaces = [surface for server, tools in servers.items() for surface in surfaces_of(server, tools)]
-            compiled = compile_constitution(text, surfaces, known)
-            self.cache.keep("compile", inputs, _fields(compiled))
-        else:
-            compiled = _compiled(found)
-        says = f"{len(compiled.report)} sentences, {len(compiled.rules)} rules"
-        self._done("compile", says, began, remembered=found is not None)
-        return product_of(text, compiled, servers, known, version)
+        tools = catalogue_of(servers)
+        speaker = _Speaker(self.model, self.cache, self.progress) if self.model is not None else None
+        read = read_constitution(text, tools, known, kept, speaker, twice=twice, tell=self._note)
+        readers = Counter(each.reader or each.state.value for each in read.readings)
+        counted = ", ".join(f"{count} by {reader}" if reader != "unread" else f"{count} unread" for reader, count in sorted(readers.items()))
+        self._done("read", f"{len(read.sentences)} sentences: {counted or 'none'}", began, remembered=False)
+        return read
 
-    def second(
-        self, product: Product, directory: Path, surroundings: Surroundings, known: Known, wanted: Wanted
-    ) -> tuple[Product, Difference]:
-        """A model's reading beside ours: what holds, and how the two differ."""
-        from ironcurtain.compiler.llm.drafting import INSTRUCTIONS, draft, prompt_of  # noqa: PLC0415 - an extra
-        from ironcurtain.compiler.llm.opinions import joined  # noqa: PLC0415
+    def compile(self, text: str, read: Read, servers: Servers, known: Known, kept: Readings, version: int) -> Product:
+        """Compile what was read into the artifacts of a policy."""
+        began = time.monotonic()
+        compiled, owners = compiled_from(read, catalogue_of(servers), known, kept)
+        report = [
+            Reported(
+                sentence,
+                reading,
+                tuple(Told(compiled.meanings[number]) for number in numbers),
+                tuple(warnings(sentence.text, reading, known)) if not reading.agreed else (),
+            )
+            for sentence, reading, numbers in zip(read.sentences, read.readings, owners, strict=True)
+        ]
+        self._done("compile", f"{len(compiled.meanings)} statements, {len(compiled.rules)} rules", began, remembered=False)
+        return product_of(text, compiled, report, servers, known, version)
+
+    def compared(
+        self, read: Read, product: Product, second: Product, directory: Path, surroundings: Surroundings
+    ) -> tuple[Product, list[Dispute]]:
+        """Compare two readings for all calls; the stricter holds where they differ."""
+        began = time.monotonic()
+        loaded = []
+        for each in (product, second):
+            each.write(directory)
+            loaded.append(build(read_bundle(directory), surroundings))
+        difference = compare(loaded[0], loaded[1], surroundings.now)
+        rules = stricter([*product.rules], [*second.rules], difference)
+        pairs = [
+            (n, read.readings[n - 1].statements, read.second[n - 1].statements, read.sentences[n - 1].text)
+            for n in read.disputed
+        ]
+        found = disputes(pairs, difference, [*product.rules, *second.rules])
+        says = f"two readings differ in {len(found)} sentences, about {len(difference.changes)} kinds of calls"
+        self._done("compare", says, began, remembered=False)
+        return product.ruled_by(rules), found
+
+    def tested(self, product: Product, directory: Path, surroundings: Surroundings, known: Known) -> Product:
+        """Let the model write tests of its own; return the product with them, and with what they made it mend."""
+        if self.model is None or not self.tests:
+            return product
+        from ironcurtain.compiler.llm.asking import Unanswered  # noqa: PLC0415 - an extra
+        from ironcurtain.compiler.llm.judging import WRITES, question  # noqa: PLC0415
 
         began = time.monotonic()
         product.write(directory)
         bundle = read_bundle(directory)
-        sentences = [each.sentence.text for each in product.compiled.report]
-        annotations = product.artifacts[ANNOTATIONS]
-        inputs = [wanted.model.name, INSTRUCTIONS, prompt_of(sentences, annotations, known)]
-        known_answer = self.cache.find("model", inputs)
-        if known_answer is None:
-            rules, answer = draft(wanted.model, sentences, annotations, known, build(bundle, surroundings))
-            cost = "" if answer.cost is None else f", ${answer.cost:.4f}"
-            found: dict[str, Any] = {"rules": rules, "says": f"{len(rules)} rules, {answer.tokens} tokens{cost}"}
-            self.cache.keep("model", inputs, found)
-        else:
-            found = known_answer
-        opinions = joined(bundle, product.compiled.rules, found["rules"], surroundings)
-        chosen = {"both": opinions.rules, "built-in": product.compiled.rules, "model": found["rules"]}[wanted.opinion]
-        says = f"{wanted.model.name}: {found['says']}"
-        self._done("model", says, began, remembered=known_answer is not None)
-        return product.ruled_by(chosen), opinions.difference
-
-    def question(
-        self, product: Product, directory: Path, surroundings: Surroundings, known: Known, wanted: Wanted
-    ) -> tuple[Product, list[str]]:
-        """A model's own tests, with what it mends of what they find; and what it says of them."""
-        from ironcurtain.compiler.llm.judging import JUDGES, WRITES, question  # noqa: PLC0415 - an extra
-
-        began = time.monotonic()
-        product.write(directory)
-        bundle = read_bundle(directory)
-        inputs = [wanted.model.name, wanted.opinion, WRITES, JUDGES, product.text, bundle.meaning, asdict(known)]
+        inputs = [self.model.name, WRITES, product.text, bundle.meaning, asdict(known)]
         answered = self.cache.find("question", inputs)
+        remembered = answered is not None
         if answered is None:
-            mend = wanted.opinion != "built-in"
-            found = question(wanted.model, product, bundle, surroundings, known, mend=mend)
-            answered = {
-                "rules": found.rules,
-                "scenarios": found.scenarios,
-                "notes": found.notes,
-                "says": f"{len(found.scenarios)} scenarios, {found.tokens} tokens",
-            }
+            try:
+                found = question(self.model, product, bundle, surroundings, known)
+            except Unanswered as refusal:
+                self._done("model", f"no tests by a model: {refusal.reason}", began, remembered=False)
+                return product
+            says = f"{len(found.scenarios)} scenarios, {found.tokens} tokens"
+            answered = {"scenarios": found.scenarios, "rules": found.rules, "notes": found.notes, "says": says}
             self.cache.keep("question", inputs, answered)
-            remembered = False
-        else:
-            remembered = True
-        self._done("model", f"{wanted.model.name}: {answered['says']}", began, remembered=remembered)
-        asked = tuple(answered["scenarios"])
-        return replace(product.ruled_by(answered["rules"]), asked=asked), answered["notes"]
+        self._done("model", f"{self.model.name}: {answered['says']}", began, remembered=remembered)
+        for note in answered["notes"]:
+            self._done("model", note, began, remembered=True)
+        return replace(product.ruled_by(answered["rules"]), asked=tuple(answered["scenarios"]))
 
     def finish(
         self,
@@ -225,6 +231,7 @@ class Stages:
             product.write(directory)
         scenarios, contradictions = self._scenarios(product, directory, surroundings, own)
         product = replace(product, artifacts={**product.artifacts, SCENARIOS: scenarios})
+        product = exemplified(product, scenarios["scenarios"])
         product.write(directory)
         verification = self._verify(product, directory, surroundings, statements)
         return Made(product, verification, tuple(statements), tuple(contradictions), directory)
@@ -235,7 +242,7 @@ class Stages:
         known = self.cache.find("prove", inputs)
         if known is None:
             loaded = build(read_bundle(directory), surroundings)
-            sentences = {each.sentence.text for each in product.compiled.report}
+            sentences = {each.sentence.text for each in product.report}
             prover = Prover(loaded, surroundings.now, sentences)
             known = {"statements": [each.fields() for each in prover.statements()], "regions": prover.regions}
             self.cache.keep("prove", inputs, known)
@@ -278,7 +285,7 @@ class Stages:
     ) -> Verification:
         """The verdict. A failure is remembered with its inputs, and no second run makes anything else of it."""
         began = time.monotonic()
-        objections = [*_orders(product), *_violated(statements)]
+        objections = [*_orders(product), *_violated(statements), *_belied(product)]
         inputs = {"bundle": read_bundle(directory).digest, "home": str(surroundings.home)}
         before = self.cache.find("failed", inputs)
         if before is not None:
@@ -290,6 +297,9 @@ class Stages:
         says = f"{len(verification.results)} scenarios, {'pass' if verification.passed else 'FAIL'}"
         self._done("verify", says, began, remembered=before is not None)
         return verification
+
+    def _note(self, says: str) -> None:
+        self.tell(Step("read", says, 0.0))
 
     def _done(self, name: str, says: str, began: float, *, remembered: bool) -> None:
         self.tell(Step(name, says, time.monotonic() - began, remembered))
@@ -314,13 +324,13 @@ def _without_idle_rules(product: Product, statements: list[dict[str, Any]]) -> t
     found = next((each for each in statements if each["statement"] == "reachable"), None)
     if found is None or found["proof"] != Proof.VIOLATED.value:
         return product, statements
-    permissions = {rule["name"] for rule in product.compiled.rules if rule["then"] == "allow"}
+    permissions = {rule["name"] for rule in product.rules if rule["then"] == "allow"}
     idle = {breach["rules"][0]: tuple(breach["rules"][1:]) for breach in found["breaches"]}
     gone = {name: others for name, others in idle.items() if name in permissions}
     left = [breach for breach in found["breaches"] if breach["rules"][0] not in gone]
     argument = f"{len(gone)} permissions that could never decide were left out"
     now = {**found, "argument": argument, "breaches": left, "proof": (Proof.VIOLATED if left else Proof.PROVEN).value}
-    return product.explained(idle).without(gone), [now if each is found else each for each in statements]
+    return product.without(gone), [now if each is found else each for each in statements]
 
 
 def _violated(statements: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -331,7 +341,7 @@ def _violated(statements: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 def _orders(product: Product) -> Iterator[str]:
     """Sentences that speak to whoever compiles them are not the owner's word on what an assistant may do."""
-    for each in product.compiled.report:
+    for each in product.report:
         text = each.sentence.text
         if _ORDER.search(text):
             yield f"a sentence gives orders to its reader: {text}"
@@ -354,20 +364,59 @@ def _shipped(product: Product) -> list[dict[str, Any]]:
     ]
 
 
-def _fields(compiled: Compiled) -> dict[str, Any]:
-    return {
-        "rules": compiled.rules,
-        "limits": compiled.limits,
-        "report": [
-            {"text": each.sentence.text, "verdict": each.verdict, "rules": [*each.rules], "notes": [*each.notes]}
-            for each in compiled.report
-        ],
-    }
+def exemplified(product: Product, scenarios: Iterable[Mapping[str, Any]]) -> Product:
+    """Return the product with an example for every statement: a call that its rules are about, as the engine decides it.
+
+    INVARIANT: what is said of a statement comes from the engine's decision, never from how the statement was written.
+    """
+    by_rule: dict[str, Mapping[str, Any]] = {}
+    for scenario in scenarios:
+        rule, _, how = str(scenario["description"]).partition(", ")
+        if how.endswith(": inside"):
+            by_rule.setdefault(rule, scenario)
+    report = []
+    for reported in product.report:
+        told = []
+        for each in reported.told:
+            found = [by_rule[name] for name in each.meaning.rules if name in by_rule]
+            shown = next((one for one in found if one["expectedDecision"] == _wanted(each)), found[0] if found else None)
+            told.append(
+                replace(each, outcome=shown["expectedDecision"], example=shown["request"]) if shown is not None else each
+            )
+        report.append(replace(reported, told=tuple(told)))
+    return replace(product, report=tuple(report))
 
 
-def _compiled(fields: Mapping[str, Any]) -> Compiled:
-    report = [
-        Reported(Sentence(each["text"], (), "", 0), each["verdict"], tuple(each["rules"]), tuple(each["notes"]))
-        for each in fields["report"]
-    ]
-    return Compiled(fields["rules"], fields["limits"], report)
+def _wanted(told: Told) -> str:
+    """What a statement's mood would have the engine say."""
+    text = told.meaning.text
+    return "allow" if text.startswith("may") else "deny" if text.startswith("must never") else "escalate"
+
+
+def _belied(product: Product) -> Iterator[str]:
+    """Statements of which the engine says less than they do: what they forbid is not refused, or not asked about."""
+    for reported in product.report:
+        for each in reported.told:
+            if each.outcome == "allow" and _wanted(each) != "allow":
+                yield f"a call that it forbids or asks about would be allowed: {each.meaning.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Speaker:
+    """The model that was named; an answer that it gave before is not asked for again."""
+
+    model: Model
+    cache: Cache
+    progress: Callable[[str], None]
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    def reply(self, instructions: str, asked: str) -> str:
+        inputs = [self.model.name, instructions, asked]
+        known = self.cache.find("said", inputs)
+        if known is None:
+            known = {"text": self.model.say("read", instructions, asked, self.progress).output}
+            self.cache.keep("said", inputs, known)
+        return str(known["text"])

@@ -19,7 +19,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ironcurtain.compiler.grounding import Grounding, known_argument
+from ironcurtain.compiler.grounding import UNCONCERNED, Grounding, known_argument
 from ironcurtain.compiler.naming import Setup
 from ironcurtain.compiler.parts import PRESENT, Ground, Part, joined
 from ironcurtain.compiler.picking import Pick, permitted_acts, picked
@@ -145,6 +145,7 @@ def compile_statements(
     drafts: dict[_Draft, list[int]] = {}
     limits: dict[str, Any] = {}
     closed = _closed_twice(lines)
+    compiler.learn_commands(source.line for source in lines if isinstance(source.line, Statement))
     for number, source in enumerate(lines):
         only = agreed[number] if number < len(agreed) else None
         try:
@@ -179,6 +180,29 @@ class _Made:
 class _Compiler:
     tools: tuple[Tool, ...]
     setup: Setup
+    commands: dict[str, tuple[Part, ...]] = field(default_factory=dict)
+    """For tools that take commands, those that a permission names: `may use shell/run where `command` is ls`."""
+
+    def learn_commands(self, statements: Iterable[Statement]) -> None:
+        """Note the commands that permissions name."""
+        grounding = Grounding(self.setup, self.tools, frozenset())
+        for statement in statements:
+            if statement.mood is not Mood.MAY or not statement.doing.tools:
+                continue
+            for limit in statement.limits:
+                self._learn(limit, statement.doing, grounding)
+
+    def _learn(self, limit: Limit, doing: Doing, grounding: Grounding) -> None:
+        try:
+            picks = picked(doing, self.tools, tightens=False) if isinstance(limit, Where) else []
+            for pick in picks:
+                ground = grounding.ground(limit, pick.tool, certain=True)
+                leaves = {leaf for leaf, a in pick.tool.arguments.items() if "command" in a.roles}
+                if ground is not None and leaves & ground.names and not ground.unless:
+                    named = tuple(part for part in ground.alternatives if not part.absent)
+                    self.commands[pick.tool.key] = (*self.commands.get(pick.tool.key, ()), *named)
+        except Problem:
+            return  # it is told where the statement itself is compiled
 
     def drafts(self, statement: Statement, agreed: frozenset[str] | None) -> _Made:
         """Compile one statement."""
@@ -215,7 +239,7 @@ class _Compiler:
                 continue
             drafts += made
             tools += [pick.tool.key] if made else []
-        if not drafts and permits:
+        if not drafts and not _may_be_empty(statement):
             raise refused[0] if refused else _unlimited(statement, picks)
         notes += [f"leaves out {problem}" for problem in dict.fromkeys(map(str, refused))]
         return _Made(tuple(drafts), tuple(tools), tuple(dict.fromkeys(notes)))
@@ -227,11 +251,13 @@ class _Compiler:
             for limit in statement.limits:
                 _require_arguments(limit, tool)
         grounds = [grounding.ground(limit, tool, certain=permits) for limit in statement.limits]
+        if any(each is UNCONCERNED for each in grounds):
+            return
         if any(each is None for each in grounds):
             if permits or statement.mood is Mood.OTHERWISE:
                 return
             notes.append(f"{tool.key} has no argument for that limit, so it asks")
-            yield self._draft(_JOINED, tool, {})
+            yield self._draft(_JOINED, tool, _conditions(Part(), self.commands.get(tool.key, ()) if pick.doubt else ()))
             return
         ground = joined(each for each in grounds if each is not None)
         lifted = self._exceptions(statement, pick, grounding)
@@ -288,11 +314,15 @@ class _Compiler:
         for each in lifted:  # what is excepted by its value must be given
             for leaf in each.names:
                 if not tool.arguments[leaf].has_default and not tool.arguments[leaf].required:
-                    base = base.with_(Part(values={f"arg:{leaf}": PRESENT})) if f"arg:{leaf}" not in base.values else base
+                    base = (
+                        base.with_(Part(values={f"arg:{leaf}": PRESENT})) if f"arg:{leaf}" not in base.values else base
+                    )
         if any(isinstance(limit, Task) for limit in statement.limits):
             notes.append("asks, until tasks are known")
         asks = any(isinstance(limit, Task) for limit in statement.limits)
-        free = [leaf for leaf, a in tool.arguments.items() if leaf not in named and a.roles and not _stays_out(leaf, unless)]
+        free = [
+            leaf for leaf, a in tool.arguments.items() if leaf not in named and a.roles and not _stays_out(leaf, unless)
+        ]
         if free and statement.doing.tools:
             notes.append(f"{tool.key} may be given any {', '.join(free)}")
         for alternative in ground.alternatives:
@@ -320,9 +350,11 @@ class _Compiler:
         tool, mood = pick.tool, statement.mood
         layer = _LAYERS[mood]
         only_joins = bool(statement.limits) and all(isinstance(limit, JOINING) for limit in statement.limits)
-        if pick.doubt or (mood is Mood.ASK and only_joins):
-            layer = _JOINED
+        if pick.doubt or ground.question or (mood is Mood.ASK and only_joins):
+            layer = _JOINED  # what a text says is asked about until it is judged
         unless = [*ground.unless, *(part for each in lifted for part in each.alternatives if not part.absent)]
+        if pick.doubt:  # the owner has named the very commands: there is no doubt about these
+            unless += self.commands.get(tool.key, ())
         bases = [Part()]
         if pick.modes:
             selector = tool.arguments[tool.might.selector]
@@ -431,6 +463,11 @@ def _opposite(limit: Limit) -> Limit:
         if condition.test is Test.AT_MOST:
             return Where((replace(condition, test=Test.ABOVE, or_left_out=not condition.or_left_out),))
     raise Problem("`only` cannot close that limit", "write the permission, and a must never beside it")
+
+
+def _may_be_empty(statement: Statement) -> bool:
+    """Whether a statement may come to no rule because exceptions take everything out."""
+    return statement.mood is not Mood.MAY and bool(statement.exceptions)
 
 
 def _require_arguments(limit: Limit, tool: Tool) -> None:

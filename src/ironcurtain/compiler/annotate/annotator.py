@@ -11,7 +11,7 @@ from ironcurtain.compiler.annotate.acts import looks_only
 from ironcurtain.compiler.annotate.arguments import arguments_of
 from ironcurtain.compiler.annotate.commands import is_sql
 from ironcurtain.compiler.annotate.effects import effects_of, ordered
-from ironcurtain.compiler.annotate.files import is_sent_along
+from ironcurtain.compiler.annotate.paths import is_sent_along
 from ironcurtain.compiler.annotate.modes import selector_of
 from ironcurtain.compiler.annotate.roles import meaning_of
 from ironcurtain.compiler.annotate.setting import Setting
@@ -127,7 +127,9 @@ def _understood(server: str, definition: Mapping[str, Any], subject: Subject) ->
     if selector is not None:
         effects, sure = {effect for found in selector.effects.values() for effect in found}, True
     siblings = frozenset(" ".join(argument.words) for argument in arguments.values())
-    tool = Setting(words_of(name), first_sentence(says), frozenset(effects), subject, siblings)
+    tool = Setting(
+        words_of(name), first_sentence(says), frozenset(effects), subject, siblings, tuple(arguments.values())
+    )
     meanings = {leaf: meaning_of(argument, tool) for leaf, argument in arguments.items()}
     modes = dict(_by_mode(selector, arguments, meanings, tool)) if selector else {}
     for leaf, found in modes.items():  # what it may be in any of them

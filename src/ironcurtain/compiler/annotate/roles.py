@@ -10,9 +10,11 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.addresses import address
+from ironcurtain.compiler.annotate.attachments import attachment
 from ironcurtain.compiler.annotate.commands import command
 from ironcurtain.compiler.annotate.content import content
-from ironcurtain.compiler.annotate.files import file, path_roles, speaks_of_elsewhere
+from ironcurtain.compiler.annotate.files import file, speaks_of_elsewhere
+from ironcurtain.compiler.annotate.paths import path_roles
 from ironcurtain.compiler.annotate.people import person
 from ironcurtain.compiler.annotate.places import place
 from ironcurtain.compiler.annotate.plain import choice, number_or_flag, setting, sum_of_money
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.setting import Setting
 
 _RULES: Final[tuple[Callable[[Argument, Setting], Meaning | None], ...]] = (
-    sum_of_money, number_or_flag, choice, setting, address, person, command, place, file, content, record,
+    sum_of_money, number_or_flag, choice, setting, attachment, address, person, command, place, file, content, record,
 )  # fmt: skip
 _OR_URL: Final = re.compile(
     r"\bor (?:an? |the |full |public |https? |remote |paper |page |web )*(?:url|uri|link)s?\b(?!-)"
@@ -52,10 +54,17 @@ def _besides(argument: Argument, tool: Setting, roles: frozenset[str]) -> set[st
     if roles & {"outbound-content", "command"}:
         return more
     if not roles & {"fetch-url", "send-url"}:
-        flagged = "read-path" in roles and ("is url" in tool.siblings or "http" in argument.says)
+        flagged = "read-path" in roles and (
+            "is url" in tool.siblings or re.search(r"\bhttps?(?::|\(s\)|/https?| url)", argument.says)
+        )
         more |= {"fetch-url"} if flagged or _OR_URL.search(argument.says) else set()
     here = not tool.subject.remote and not speaks_of_elsewhere(argument)
     here = here or re.search(r"\blocal (?:file|path)|file path", argument.says) is not None
     if (roles | more) & {"fetch-url", "identifier"} and here and _OR_PATH.search(argument.says):
-        more |= path_roles(argument, tool)
+        more |= _input_or(path_roles(argument, tool))
     return more
+
+
+def _input_or(roles: set[str]) -> set[str]:
+    """Return the roles of a path that stands in for something else: it is read, unless it is only written."""
+    return {"read-path"} if "read-path" in roles else roles

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ironcurtain.compiler.annotate.arguments import Argument
     from ironcurtain.compiler.annotate.subject import Subject
 
 
@@ -21,6 +22,7 @@ class Setting:
     subject: Subject
     siblings: frozenset[str]
     """The names of its arguments, in words."""
+    arguments: tuple[Argument, ...] = ()
 
     @property
     def only_reads(self) -> bool:

@@ -12,6 +12,8 @@ from ironcurtain.compiler.annotate.text import clean, first_sentence, lexicon, w
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from ironcurtain.compiler.annotate.arguments import Argument
+
 # Words that speak for a subject, in names of tools and in what they say of themselves.
 _SIGNS: Final[dict[str, frozenset[str]]] = {
     "mail": lexicon("email mail inbox gmail smtp imap mailbox outlook"),
@@ -42,6 +44,7 @@ _SIGNS: Final[dict[str, frozenset[str]]] = {
     ),
     "device": lexicon("device mobile android ios screen simulator home assistant entity light automation"),
 }
+_FILES: Final = lexicon("path filepath filename file directory dir folder workdir cwd")
 _REMOTE_STORES: Final = re.compile(
     r"\b(?:google (?:drive|docs?|sheets?|slides?|workspace|calendar)|gdrive|gmail|github|gitlab|bitbucket|s3|bucket|"
     r"dropbox|onedrive|sharepoint|airtable|notion|confluence|netlify|salesforce|hubspot|zendesk|freshdesk|odoo|jenkins|"
@@ -73,7 +76,7 @@ def server_subject(definitions: Iterable[Mapping[str, Any]]) -> Subject:
     """The subject of a whole server."""
     definitions = list(definitions)
     weights: dict[str, float] = {}
-    remote = local = 0
+    remote = local = on_files = 0
     for definition in definitions:
         for name, weight in _weigh(definition).items():
             weights[name] = weights.get(name, 0.0) + weight
@@ -81,8 +84,16 @@ def server_subject(definitions: Iterable[Mapping[str, Any]]) -> Subject:
         text += " " + " ".join(argument.says for argument in arguments_of(definition).values())
         remote += bool(_REMOTE_STORES.search(text))
         local += bool(_LOCAL.search(text))
+        on_files += any(_names_file(argument) for argument in arguments_of(definition).values())
     away = remote > local and remote * 3 >= len(definitions)
-    return Subject(weights, away, on_files=not away and local * 3 >= len(definitions))
+    return Subject(weights, away, on_files=not away and max(local, on_files) * 3 >= len(definitions))
+
+
+def _names_file(argument: Argument) -> bool:
+    """Return whether an argument that a call must give is called a file or a directory."""
+    words = argument.words
+    named = bool(words) and (words[-1] in _FILES or words[-2:] == ("file", "name"))
+    return named and argument.required and not argument.above and not argument.free
 
 
 def tool_subject(definition: Mapping[str, Any], server: Subject) -> Subject:

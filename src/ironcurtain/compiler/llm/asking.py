@@ -1,4 +1,7 @@
-"""Asks a model for one structured answer: bounded in turns and time, every exchange written down.
+"""Asks a model, for a text or for one structured answer: bounded in turns, time and size, every exchange written down.
+
+A model is a provider's (`anthropic:...`, `openai:...`, `ollama:...`) or a command-line program that the owner already has
+(`command:claude -p`): the question goes to its standard input, the answer comes from its standard output.
 
 Nothing is sent anywhere unless the owner names a model. The library is loaded when one is named, and not before.
 """
@@ -6,8 +9,12 @@ Nothing is sent anywhere unless the owner names a model. The library is loaded w
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import shlex
+import subprocess
+import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,8 +30,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 TURNS: Final = 4  # the first answer, and repairs
-PATIENCE: Final = 180.0  # seconds for all turns
-TOKENS: Final = 16_000  # of one answer
+PATIENCE: Final = 900.0  # seconds for one answer: a real model writes thousands of tokens
+TOKENS: Final = 32_000  # of one answer
+LARGEST: Final = 2_000_000  # characters of one answer; more is refused
+_NO_STREAMS: Final = frozenset({400, 404, 405, 415, 422, 501})  # how a server says that it does not stream
+COMMAND: Final = "command:"
 
 
 class Unanswered(Refusal):
@@ -66,7 +76,7 @@ class Model:
         except ImportError:
             raise missing() from None
         began = time.monotonic()
-        settings = ModelSettings(max_tokens=TOKENS, timeout=PATIENCE / TURNS)
+        settings = ModelSettings(max_tokens=TOKENS, timeout=PATIENCE)
         try:
             agent = Agent(self.name, output_type=kind, instructions=instructions, retries=TURNS - 1)
 
@@ -92,6 +102,60 @@ class Model:
         self._note(stage, instructions, prompt, said, began)
         return answer
 
+    def say(self, stage: str, instructions: str, prompt: str, progress: Callable[[str], None]) -> Answer[str]:
+        """Return the model's answer as text; `progress` is told of it while it comes."""
+        began = time.monotonic()
+        try:
+            if self.name.startswith(COMMAND):
+                text, tokens, cost = _from_command(self.name.removeprefix(COMMAND), instructions, prompt, progress), 0, None
+            else:
+                text, tokens, cost = self._streamed(instructions, prompt, progress)
+        except Unanswered as refusal:
+            self._note(stage, instructions, prompt, {"error": refusal.reason}, began)
+            raise
+        self._note(stage, instructions, prompt, {"text": text, "tokens": tokens, "cost": cost}, began)
+        return Answer(text, tokens, cost, time.monotonic() - began)
+
+    def _streamed(
+        self, instructions: str, prompt: str, progress: Callable[[str], None]
+    ) -> tuple[str, int, float | None]:
+        try:
+            from pydantic_ai import Agent, ModelSettings  # noqa: PLC0415 - slow, and an extra
+            from pydantic_ai.exceptions import AgentRunError, ModelHTTPError, UserError  # noqa: PLC0415
+        except ImportError:
+            raise missing() from None
+        settings = ModelSettings(max_tokens=TOKENS, timeout=PATIENCE)
+        if self.name.startswith("anthropic:"):  # what stays the same is kept between questions
+            from pydantic_ai.models.anthropic import AnthropicModelSettings  # noqa: PLC0415
+
+            settings = AnthropicModelSettings(
+                max_tokens=TOKENS, timeout=PATIENCE, anthropic_cache_instructions=True, anthropic_cache_messages=True
+            )
+
+        async def answered() -> tuple[str, int, float | None]:
+            agent = Agent(self.name, instructions=instructions)
+            async with agent:
+                try:
+                    async with agent.run_stream(prompt, model_settings=settings) as result:
+                        async for text in result.stream_text():
+                            _require_size(text)
+                            progress(text)
+                        whole = await result.get_output()
+                        return whole, int(result.usage.total_tokens), _cost(result)
+                except ModelHTTPError as error:
+                    if error.status_code not in _NO_STREAMS:
+                        raise
+                plain = await agent.run(prompt, model_settings=settings)
+                _require_size(plain.output)
+                progress(plain.output)
+                return plain.output, int(plain.usage.total_tokens), _cost(plain)
+
+        try:
+            return asyncio.run(answered())
+        except (AgentRunError, UserError, OSError, ValueError) as error:
+            why = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
+            raise Unanswered("model_unanswered", f"{self.name}: {why}", "try again: what was answered is kept") from None
+
     def _note(self, stage: str, instructions: str, prompt: str, said: dict[str, Any], began: float) -> None:
         if self.log is None:
             return
@@ -114,3 +178,56 @@ def _cost(result: Any) -> float | None:  # noqa: ANN401 - the library's own
         return float(result.response.cost().total_price)
     except (LookupError, AttributeError, ValueError):
         return None
+
+
+def _require_size(text: str) -> None:
+    if len(text) > LARGEST:
+        raise Unanswered("model_unanswered", f"an answer of more than {LARGEST} characters", "name another model")
+
+
+def _from_command(command: str, instructions: str, prompt: str, progress: Callable[[str], None]) -> str:
+    """The answer of a program: the question on its standard input, and nothing of ours in its environment but that."""
+    words = shlex.split(command.strip("\"'"))
+    if not words:
+        raise Unanswered("model_unanswered", "no command is named", "write --model 'command:claude -p'")
+    try:
+        process = subprocess.Popen(  # noqa: S603 - the owner's own program, by the owner's own words
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+        )
+    except OSError as error:
+        raise Unanswered("model_unanswered", f"{words[0]}: {error.strerror}", f"is {words[0]} installed?") from None
+    ended = threading.Timer(PATIENCE, process.kill)
+    ended.start()
+    errors: list[str] = []
+    reader = threading.Thread(target=lambda: errors.append(process.stderr.read(4_000) if process.stderr else ""), daemon=True)
+    reader.start()
+    try:
+        whole = _exchanged(process, f"{instructions}\n\n{prompt}\n", progress)
+        code = process.wait()
+    finally:
+        ended.cancel()
+        process.kill()
+        process.wait()
+        reader.join(1.0)
+    if code != 0 or not whole.strip():
+        said = next((line for line in "".join(errors).splitlines() if line.strip()), "it said nothing")
+        raise Unanswered("model_unanswered", f"{words[0]} ended with {code}: {said[:200]}", "run it by hand once")
+    return whole
+
+
+def _exchanged(process: subprocess.Popen[str], question: str, progress: Callable[[str], None]) -> str:
+    """Write the question and read the answer at the same time, so that neither side waits for the other."""
+
+    def write() -> None:
+        if process.stdin:
+            with contextlib.suppress(OSError), process.stdin:
+                process.stdin.write(question)
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    whole = ""
+    for line in process.stdout or ():
+        whole += line
+        _require_size(whole)
+        progress(whole)
+    return whole

@@ -1,6 +1,6 @@
 """What a model adds to the tests: calls with what each deserves, what it makes of failures, and point fixes.
 
-INVARIANT: a model can add a test, and a rule that forbids or asks. It changes no expectation and no verdict: what fails
+INVARIANT: a model can add a test, and a statement that forbids or asks. It changes no expectation and no verdict: what fails
 by its own tests stays failed, unless the owner writes the call into `scenarios.json` or a fix makes it pass, and a fix
 that would allow anything more is not taken.
 """
@@ -8,16 +8,19 @@ that would allow anything more is not taken.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ironcurtain.analysis.diff import diff_policies
-from ironcurtain.artifacts.policy import ANNOTATIONS
+from ironcurtain.artifacts.item import Item
+from ironcurtain.artifacts.policy import ANNOTATIONS, POLICY, build
+from ironcurtain.compiler.catalogue import catalogue_of
 from ironcurtain.compiler.llm.asking import Unanswered
-from ironcurtain.compiler.llm.drafting import DraftedRule, complaint_about, prompt_of, rules_of
-from ironcurtain.compiler.llm.opinions import loaded_with
+from ironcurtain.compiler.readers.prompt import LANGUAGE, setup_text, tool_text
+from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.language.parsing import StatementError, parse
+from ironcurtain.language.statement import Mood, Statement
 from ironcurtain.mediation.decide import decide_call
 from ironcurtain.model.call import ToolCall
 from ironcurtain.model.decision import Outcome, Stage
@@ -27,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ironcurtain.artifacts.policy import Bundle, Loaded, Surroundings
+    from ironcurtain.compiler.catalogue import Tool
     from ironcurtain.compiler.llm.asking import Model
-    from ironcurtain.compiler.llm.opinions import Rules
     from ironcurtain.compiler.product import Product
     from ironcurtain.compiler.setup import Known
 
@@ -47,8 +50,8 @@ too many, a second value that is wrong, an argument left out. Arguments must fit
 {_DATA}"""
 JUDGES: Final = f"""\
 Calls were decided more loosely than expected. For each, say in one sentence why that happened. Then write further calls
-that would show how far the fault reaches, and rules that mend it: narrow ones that deny or escalate exactly what must
-not be allowed, each with the number of its sentence. You cannot allow anything, and you cannot change what is expected.
+that would show how far the fault reaches, and statements that mend it: narrow ones, `must never` or `must ask before`,
+that speak of exactly what must not be allowed. You cannot permit anything, and you cannot change what is expected.
 Answer only in the given form.
 
 {_DATA}"""
@@ -80,30 +83,31 @@ class Judgement(_Closed):
 
     explanations: list[str] = Field(max_length=_SHOWN)
     probes: list[Written] = Field(max_length=_SHOWN)
-    fixes: list[DraftedRule] = Field(max_length=_SHOWN)
+    fixes: list[str] = Field(max_length=_SHOWN)
+    """Statements."""
 
 
 @dataclass(slots=True)
 class Questioned:
     """What came of it."""
 
-    rules: Rules
+    rules: list[dict[str, Any]]
     scenarios: list[dict[str, Any]]
     notes: list[str] = field(default_factory=list)
     tokens: int = 0
 
 
 def question(
-    model: Model, product: Product, bundle: Bundle, surroundings: Surroundings, known: Known, *, mend: bool = True
+    model: Model, product: Product, bundle: Bundle, surroundings: Surroundings, known: Known
 ) -> Questioned:
-    """Let a model test a policy, and mend what it finds; `mend` is off where its opinion is not wanted."""
-    sentences = [each.sentence.text for each in product.compiled.report]
+    """Let a model test a policy, and mend what it finds."""
+    sentences = [each.sentence.text for each in product.report]
     asker = _Asker(model, sentences, bundle, surroundings, known)
-    found = asker.tests(product.compiled.rules)
+    found = asker.tests([*product.rules])
     for _ in range(ROUNDS):
         loaded = loaded_with(bundle, found.rules, surroundings)
         failing = [each for each in found.scenarios if _decided(each, loaded) < _WORDS[each["expectedDecision"]]]
-        if not failing or not mend:
+        if not failing:
             break
         try:
             asker.judge(found, failing, loaded)
@@ -125,10 +129,10 @@ class _Asker:
     surroundings: Surroundings
     known: Known
 
-    def tests(self, rules: Rules) -> Questioned:
+    def tests(self, rules: list[dict[str, Any]]) -> Questioned:
         """The calls that a model writes from the sentences alone."""
         loaded = loaded_with(self.bundle, rules, self.surroundings)
-        prompt = prompt_of(self.sentences, _annotations(self.bundle), self.known)
+        prompt = self._prompt()
 
         def check(said: Tests) -> str | None:
             return self._complaint(said.scenarios, loaded)
@@ -139,38 +143,45 @@ class _Asker:
     def judge(self, found: Questioned, failing: Sequence[dict[str, Any]], loaded: Loaded) -> None:
         """One round: explanations, probes and fixes."""
         shown = [{**each["request"], "expected": each["expectedDecision"]} for each in failing[:_SHOWN]]
-        told = {
-            **json.loads(prompt_of(self.sentences, _annotations(self.bundle), self.known)),
-            "rules": found.rules,
-            "failures": shown,
-        }
+        told = f"{self._prompt()}\n\n# Failures\n\n{json.dumps(shown, ensure_ascii=False)}"
 
         def check(said: Judgement) -> str | None:
-            if any(rule.then == "allow" for rule in said.fixes):
-                return "a fix cannot allow anything"
-            about = self._complaint(said.probes, loaded)
-            return about or complaint_about(said.fixes, self.sentences, self.known, loaded)
+            return self._complaint(said.probes, loaded) or self._about_fixes(said.fixes)
 
-        answer = self.model.ask("judge", JUDGES, json.dumps(told, ensure_ascii=False), Judgement, check)
+        answer = self.model.ask("judge", f"{JUDGES}\n\n{LANGUAGE}", told, Judgement, check)
         said = answer.output
         found.tokens += answer.tokens
         found.notes += said.explanations
         there = {canonical(each["request"]) for each in found.scenarios}
         found.scenarios += [each for each in self._scenarios(said.probes) if canonical(each["request"]) not in there]
-        found.rules = self._mended(found.rules, rules_of(said.fixes, self.sentences))
+        found.rules = self._mended(found.rules, said.fixes)
 
-    def _mended(self, rules: Rules, fixes: Rules) -> Rules:
-        """With each fix that allows nothing more than before, for all calls."""
+    def _prompt(self) -> str:
+        sentences = "\n".join(f"{number}. {text}" for number, text in enumerate(self.sentences, 1))
+        return f"# Tools\n{tool_text(self._tools())}\n\n# Set-up\n\n{setup_text(self.known)}\n\n# Sentences\n\n{sentences}"
+
+    def _tools(self) -> tuple[Tool, ...]:
+        servers: Any = _annotations(self.bundle)["servers"]
+        return catalogue_of({server: entry["tools"] for server, entry in servers.items()})
+
+    def _about_fixes(self, fixes: Iterable[str]) -> str | None:
+        for text in fixes:
+            try:
+                line = parse(text)
+            except StatementError as error:
+                return error.shown()
+            if not isinstance(line, Statement) or line.mood not in (Mood.NEVER, Mood.ASK):
+                return f"a fix forbids or asks, and permits nothing: {text}"
+            (meaning,) = compile_statements([Sourced(line)], self._tools(), self.known).meanings
+            if meaning.problem:
+                return f"{text}: {meaning.problem}; {meaning.help}"
+        return None
+
+    def _mended(self, rules: list[dict[str, Any]], fixes: Iterable[str]) -> list[dict[str, Any]]:
+        """With the rules of every fix before the others: what forbids or asks never allows more."""
+        made = compile_statements([Sourced(parse(text)) for text in fixes], self._tools(), self.known).rules
         taken = {rule["name"] for rule in rules}
-        for fix in fixes:
-            name = next(f"fix-{number}" for number in range(1, len(taken) + 2) if f"fix-{number}" not in taken)
-            candidate = [{**fix, "name": name}, *rules]
-            before, after = (loaded_with(self.bundle, each, self.surroundings) for each in (rules, candidate))
-            difference = diff_policies(before, after, self.surroundings.now)
-            if not difference.widens:
-                rules = candidate
-                taken.add(name)
-        return rules
+        return [*(rule for rule in made if rule["name"] not in taken), *rules]
 
     def _complaint(self, written: Iterable[Written], loaded: Loaded) -> str | None:
         for each in written:
@@ -195,6 +206,14 @@ class _Asker:
                 "source": "generated",
             }
         return [*found.values()]
+
+
+def loaded_with(bundle: Bundle, rules: list[dict[str, Any]], surroundings: Surroundings) -> Loaded:
+    """Return the policy of a bundle with other rules."""
+    policy: Any = bundle.items[POLICY].value
+    changed: Any = {**policy, "rules": rules}
+    item = Item(changed, POLICY)
+    return build(replace(bundle, items={**bundle.items, POLICY: item}), surroundings)
 
 
 def _decided(scenario: dict[str, Any], loaded: Loaded) -> Outcome:

@@ -1,0 +1,97 @@
+"""Two independent readings of a constitution: where they differ the owner is asked, and until then the stricter holds.
+
+The two are compared for all calls. A tool about which they agree is decided as the first reading says. One that the
+first decides more strictly throughout is left to it, one that the second does to that. Where each is stricter
+somewhere, both refuse what either refuses, and what either permits is asked about.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ironcurtain.analysis.diff import diff_policies
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ironcurtain.analysis.diff import Change, Difference
+    from ironcurtain.artifacts.policy import Loaded
+
+Rules = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """A sentence that was read in two ways, with a call that shows the difference."""
+
+    number: int
+    """Of the sentence, from 1."""
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    changes: tuple[Change, ...]
+    """What becomes of calls if the second reading holds instead of the first; none if nothing does."""
+
+
+def stricter(first: Rules, second: Rules, difference: Difference) -> Rules:
+    """Return rules that are, for every tool, nowhere looser than both readings."""
+    if difference.equal:
+        return first
+    changed: dict[tuple[str, str], set[bool]] = {}
+    for change in difference.changes:
+        changed.setdefault((change.server, change.tool), set()).add(change.widens)
+    narrowed = {key for key, widens in changed.items() if widens == {False}}  # the second is stricter
+    mixed = {key for key, widens in changed.items() if len(widens) > 1}
+    rules = _for(first, lambda key: key not in narrowed | mixed)
+    rules += _renamed(_for(second, narrowed.__contains__))
+    for chain in (_for(first, mixed.__contains__), _renamed(_for(second, mixed.__contains__))):
+        rules += [_asking(rule) for rule in chain]
+    return sorted(rules, key=_layer)
+
+
+def _layer(rule: dict[str, Any]) -> int:
+    if rule["then"] == "deny":
+        return 1
+    if rule["then"] == "allow":
+        return 4
+    return 2 if rule.get("joined") else 5 if rule.get("elsewhere") else 3
+
+
+def _asking(rule: dict[str, Any]) -> dict[str, Any]:
+    """A permission of one reading that the other does not share is a question."""
+    if rule["then"] != "allow":
+        return rule
+    return {**rule, "then": "escalate", "reason": "two readings of the constitution differ about this tool"}
+
+
+def _for(rules: Iterable[dict[str, Any]], wanted: Callable[[tuple[str, str]], bool]) -> Rules:
+    found: Rules = []
+    for rule in rules:
+        server = rule["if"]["server"][0]
+        tools = [tool for tool in rule["if"]["tool"] if wanted((server, tool))]
+        if tools:
+            found.append({**rule, "if": {**rule["if"], "tool": tools}})
+    return found
+
+
+def _renamed(rules: Rules) -> Rules:
+    return [{**rule, "name": f"{rule['name']}-second"} for rule in rules]
+
+
+def disputes(
+    readings: Sequence[tuple[int, tuple[str, ...], tuple[str, ...], str]], difference: Difference, rules: Rules
+) -> list[Dispute]:
+    """Return the sentences that were read in two ways, each with the changes that its own rules make."""
+    sentence_of = {rule["name"]: rule.get("principle", "") for rule in rules}
+    found = []
+    for number, first, second, text in readings:
+        own = tuple(
+            change for change in difference.changes if any(sentence_of.get(name) == text for name in change.rules)
+        )
+        found.append(Dispute(number, first, second, own))
+    return found
+
+
+def compare(first: Loaded, second: Loaded, now: float) -> Difference:
+    """Return what changes if the second reading holds instead of the first."""
+    return diff_policies(first, second, now)

@@ -1,0 +1,104 @@
+"""What is done with a file or a directory that a call names."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.annotate.text import lexicon
+
+if TYPE_CHECKING:
+    from ironcurtain.compiler.annotate.arguments import Argument
+    from ironcurtain.compiler.annotate.setting import Setting
+
+NAMES: Final = lexicon("path filepath file filename directory dir folder workdir cwd pathname")
+ENDS: Final = lexicon("root source destination target output input src dst dest out")
+DESTINATION: Final = lexicon("output out dest dst destination save target to export download")
+_ORIGIN: Final = lexicon("source src input from image csv attachment import template upload original")
+_THINGS: Final = lexicon("file directory folder path workbook document image dir notebook presentation")
+_WHOLE: Final = lexicon("write create delete remove save put rm touch mkdir")
+_REMOVING: Final = re.compile(
+    r"\b(?:is|are|gets?) (?:then )?(?:deleted|removed)\b|\b(?:deletes?|removes?) the (?:original|source|input)"
+)
+_REMOVED: Final = lexicon("original source input archive file after")
+_SAVED: Final = re.compile(
+    r"\b(?:save|write|output|export|download(?:ed)?|stored?)\b.{0,40}\b(?:to|in|into|at)\b|\boutput (?:file|path|dir)|"
+    r"\bwhere .{0,30}(?:saved|written|stored|downloaded)|destination|\b(?:save|write) .{0,40}\bto (?:an? |this )?file\b"
+)
+_READ_FROM: Final = re.compile(
+    r"\b(?:read|load|taken|loaded)\b.{0,60}\bfrom\b|\bfile (?:to|that is) (?:read|load|upload|attach|parse|import|send|"
+    r"apply|analy[sz]e)|\b(?:the path|it) is read\b|\bcontaining (?:the|your)\b|\b(?:yaml|json) file to\b"
+)
+
+
+def path_roles(argument: Argument, tool: Setting) -> set[str]:
+    """Return what is done with a file, also where a flag of the call says that it is removed afterwards."""
+    roles = _path_roles(argument, tool)
+    removes = any(_is_removal(name.split()) for name in tool.siblings) or _REMOVING.search(tool.nutshell)
+    return roles | {"delete-path"} if removes and "read-path" in roles else roles
+
+
+def _is_removal(words: list[str]) -> bool:
+    """`delete_originals`, `removeSource`."""
+    return len(words) > 1 and words[0] in ("delete", "remove") and words[-1] in _REMOVED
+
+
+def _path_roles(argument: Argument, tool: Setting) -> set[str]:
+    """From the argument's own words first, then from the tool's."""
+    words = set(argument.words)
+    if is_sent_along(argument, tool.effects):
+        return {"read-path"}
+    if words & {"cwd", "workdir", "working"} or "working dir" in argument.says[:60]:
+        return {"read-path"} if tool.only_reads else {"read-path", "write-path"}
+    if words & DESTINATION or _SAVED.search(argument.says):
+        return {"write-path"}
+    if _READ_FROM.search(argument.says) and not tool.speaks_of("edit", "update", "modify", "write"):
+        return {"read-path"}
+    if _READ_FROM.search(argument.says) and "content" in words:
+        return {"read-path"}
+    two = len([name for name in tool.siblings if set(name.split()) & (NAMES | ENDS)]) > 1
+    if tool.speaks_of("export", "convert", "extract", "render") and two:
+        into = not words & _ORIGIN and words & {"dir", "directory", "folder"}
+        return {"write-path"} if into or tool.speaks_of(*words) else {"read-path"}
+    if tool.speaks_of("upload", "attach", "deploy", "publish") or (
+        tool.speaks_of("import") and argument.name != "path"
+    ):
+        return {"read-path"}
+    if tool.speaks_of("move", "rename"):
+        return {"read-path", "delete-path"} | (set() if words & _ORIGIN or two else {"write-path"})
+    if words & _ORIGIN or (tool.speaks_of("copy", "duplicate") and two and _is_about_the_whole(tool)):
+        return {"read-path"}
+    if (
+        words & {"attach", "cert", "certificate", "pem", "stage", "kubeconfig"}
+        or "attachment" in f"{' '.join(argument.above)} {argument.says}"
+    ):
+        return {"read-path"}
+    return _by_effect(words, tool)
+
+
+def is_sent_along(argument: Argument, effects: frozenset[str]) -> bool:
+    """Return whether a file goes along with a message: it is read, and left out there is none."""
+    return bool({"attach", "attachment"} & set(argument.words)) and "send" in effects
+
+
+def _by_effect(words: set[str], tool: Setting) -> set[str]:
+    effects, whole = tool.effects, _is_about_the_whole(tool)
+    if tool.only_reads:
+        return {"read-path"}
+    if "delete" in effects and whole:
+        return {"delete-path"} | ({"read-path", "write-path"} if effects & {"create", "update"} else set())
+    if effects & {"send", "share", "pay"} and not effects & {"create", "update"}:
+        return {"read-path"}
+    if "execute" in effects and not effects & {"create", "update", "delete"}:
+        if words & {"dir", "directory", "root", "project"}:
+            return {"read-path", "write-path"}
+        # What is run does what it says, wherever it lies.
+        runs = tool.speaks_of("run", "execute", "exec", "launch", "invoke", "eval", "script")
+        return {"read-path", "command"} if runs else {"read-path", "write-path"}
+    replaces = {"update"} if tool.speaks_of("write", "save", "put", "create") else set()
+    return {"write-path"} if whole and effects <= {"create", "read"} | replaces else {"read-path", "write-path"}
+
+
+def _is_about_the_whole(tool: Setting) -> bool:
+    """Return whether a tool is about the file itself, and not about a part of it."""
+    return tool.speaks_of(*_THINGS) or not set(tool.words) - _WHOLE

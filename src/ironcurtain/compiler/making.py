@@ -1,0 +1,85 @@
+"""From a constitution to a product, with the owner's part in it: read, ask what was not understood, compare, compile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ironcurtain.compiler.catalogue import catalogue_of
+from ironcurtain.compiler.readers.reading import State, key_of
+from ironcurtain.compiler.readers.store import Readings
+from ironcurtain.compiler.reading import Read
+from ironcurtain.language.parsing import parse
+from ironcurtain.language.statement import Mood, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from ironcurtain.artifacts.policy import Surroundings
+    from ironcurtain.compiler.agreement import Dispute
+    from ironcurtain.compiler.catalogue import Tool
+    from ironcurtain.compiler.product import Product
+    from ironcurtain.compiler.setup import Known
+    from ironcurtain.compiler.stages import Stages
+
+
+class Consult(Protocol):
+    """Puts questions to the owner."""
+
+    def unread(self, read: Read, tools: Sequence[Tool], known: Known) -> None:
+        """Let the owner choose, write, skip or dismiss what no reader understood; changes the readings."""
+        ...
+
+    def disputed(self, read: Read, disputes: Sequence[Dispute]) -> None:
+        """Let the owner choose between two readings; changes the first where they take the second."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """Makes a product of a constitution."""
+
+    stages: Stages
+    servers: Mapping[str, list[dict[str, Any]]]
+    known: Known
+    kept: Readings
+    directory: Path
+    surroundings: Surroundings
+    version: int
+    twice: bool = True
+
+    def product(self, text: str, consult: Consult | None) -> Product:
+        """Read and compile; without `consult`, what is in dispute takes the stricter reading."""
+        read = self.stages.read(text, self.servers, self.known, self.kept, twice=self.twice)
+        if consult is not None and read.unread:
+            consult.unread(read, catalogue_of(self.servers), self.known)
+        product = self._compiled(text, read)
+        if not read.disputed:
+            return self._questioned(product)
+        second = self._compiled(text, read.other())
+        joined, disputes = self.stages.compared(read, product, second, self.directory, self.surroundings)
+        if consult is None:
+            return self._questioned(joined)
+        consult.disputed(read, disputes)
+        return self._questioned(self._compiled(text, read))
+
+    def _compiled(self, text: str, read: Read) -> Product:
+        return self.stages.compile(text, read, self.servers, self.known, self.kept, self.version)
+
+    def _questioned(self, product: Product) -> Product:
+        """The product with the tests of the model that was named, if it answers."""
+        return self.stages.tested(product, self.directory, self.surroundings, self.known)
+
+
+def kept(product: Product) -> Readings:
+    """Return the readings of a product as the owner agreed to them, with the tools that its permissions pick."""
+    found = Readings()
+    for each in product.report:
+        if each.reading.state is not State.UNREAD:
+            found.kept[key_of(each.sentence)] = replace(each.reading, agreed=True)
+        for told in each.told:
+            line = parse(told.meaning.text)
+            if isinstance(line, Statement) and line.mood is Mood.MAY and told.meaning.tools:
+                found.picks[told.meaning.text] = frozenset(told.meaning.tools)
+    return found

@@ -1,0 +1,107 @@
+"""Reads sentences with a model: asks, checks every line, sends back what is wrong, and never asks the same twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Protocol
+
+from ironcurtain.compiler.readers.answers import read_answer, repair
+from ironcurtain.compiler.readers.prompt import parts_of, question
+from ironcurtain.compiler.readers.reading import Reading, State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ironcurtain.compiler.catalogue import Tool
+    from ironcurtain.compiler.document import Sentence
+    from ironcurtain.compiler.setup import Known
+
+ROUNDS: Final = 4  # the first answer, and three repairs
+
+
+class Speaker(Protocol):
+    """Whoever answers a question: a provider, a program, or a person with a chat window."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+    def reply(self, instructions: str, asked: str) -> str:
+        """Return the answer to a question as text."""
+        ...
+
+
+@dataclass(slots=True)
+class ModelReading:
+    """What one independent reading came to."""
+
+    readings: dict[int, Reading] = field(default_factory=dict)
+    """By the number of the sentence, from 1."""
+    notes: list[str] = field(default_factory=list)
+
+
+def read_by_model(
+    speaker: Speaker,
+    tools: Sequence[Tool],
+    known: Known,
+    sentences: Sequence[Sentence],
+    wanted: Sequence[int],
+    *,
+    variant: int = 0,
+    tell: Callable[[str], None] = lambda _: None,
+) -> ModelReading:
+    """Ask for the sentences that are wanted; what stays wrong after all rounds is unread, with the last complaint."""
+    parts = parts_of(tools)
+    found = ModelReading()
+    if len(parts) > 1:
+        servers = [", ".join(dict.fromkeys(tool.server for tool in part)) for part in parts]
+        tell(f"the catalogue is long: asked in {len(parts)} parts ({'; '.join(servers)})")
+    for number, part in enumerate(parts, 1):
+        says = f" (part {number} of {len(parts)}: other servers are asked about apart)" if len(parts) > 1 else ""
+        _ask_part(speaker, part, known, sentences, list(wanted), found, variant, says)
+    return found
+
+
+def _ask_part(
+    speaker: Speaker,
+    tools: Sequence[Tool],
+    known: Known,
+    sentences: Sequence[Sentence],
+    wanted: list[int],
+    found: ModelReading,
+    variant: int,
+    says: str,
+) -> None:
+    instructions, asked = question(tools, known, sentences, wanted, variant=variant, part=says)
+    text = asked
+    left = wanted
+    for round_ in range(ROUNDS):
+        said = speaker.reply(instructions, text)
+        answer = read_answer(said, left, tools, known)
+        last = round_ == ROUNDS - 1
+        for number in left:
+            if number in answer.complaints and not last:
+                continue
+            _keep(found, number, answer.statements.get(number, []), speaker.name)
+            if number in answer.not_rules:
+                found.readings.setdefault(number, Reading(State.NOT_A_RULE, reader=f"model {speaker.name}"))
+            if number in answer.unsaid or number in answer.complaints:
+                why = answer.unsaid.get(number) or "; ".join(answer.complaints.get(number, ()))
+                _unread(found, number, why, speaker.name)
+        if not answer.wrong or last:
+            return
+        text = asked + repair(answer, said)
+        left = answer.wrong
+
+
+def _keep(found: ModelReading, number: int, statements: list[str], name: str) -> None:
+    if statements:
+        before = found.readings.get(number)
+        known = before.statements if before and before.state is State.READ else ()
+        found.readings[number] = Reading(State.READ, tuple(dict.fromkeys((*known, *statements))), f"model {name}")
+
+
+def _unread(found: ModelReading, number: int, why: str, name: str) -> None:
+    """Mark a sentence as not understood in full; statements that were understood do not stand for all of it."""
+    found.readings[number] = Reading(State.UNREAD, reader=f"model {name}", why=why[:400])

@@ -1,0 +1,173 @@
+"""The parser: a sentence that is a statement, or becomes one by a closed table of substitutions, to its last word.
+
+No heuristics: what is left over after the table must be a statement by the grammar and pick tools, or the sentence is
+unread. Names of the set-up are found as people say them: *my Projects folder* is the directory Projects, *people in my
+contacts* the list contacts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.language.parsing import StatementError, parse
+from ironcurtain.language.statement import ACTS
+from ironcurtain.language.writing import gerund, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ironcurtain.compiler.document import Sentence
+    from ironcurtain.compiler.setup import Known
+
+_SUBJECT: Final = (
+    r"(?:(?:it|you|they|(?:the|my|our|this|an?|any) (?:ai )?(?:agent|assistant|bot|helper|model|ai)s?|claude|agents?) )"
+)
+_ME: Final = r"(?:(?:with )?(?:me|us))"
+_CONSENT: Final = r"(?:okay|ok|approval|permission|consent|say-so|go-ahead)"
+_PAST: Final = {
+    "read": "read", "created": "create", "changed": "change", "edited": "change", "modified": "change", "updated": "change",
+    "deleted": "delete", "removed": "delete", "trashed": "trash", "moved": "move", "sent": "send", "shared": "share",
+    "uploaded": "upload", "paid": "pay", "run": "run", "written": "create or change", "added": "create",
+}  # fmt: skip
+_VERBS: Final = {
+    "look at": "read", "view": "read", "see": "read", "list": "read", "search": "read", "search for": "read", "open": "read",
+    "browse": "read", "look up": "read", "edit": "change", "modify": "change", "update": "change", "alter": "change",
+    "write": "create or change", "add": "create", "make": "create", "remove": "delete", "erase": "delete",
+    "execute": "run", "rename": "move", "forward": "send",
+}  # fmt: skip
+"""Everyday verbs as acts."""
+_ING: Final = {
+    "looking at": "reading", "viewing": "reading", "listing": "reading", "searching": "reading", "editing": "changing",
+    "modifying": "changing", "updating": "changing", "writing": "creating or changing", "adding": "creating",
+    "removing": "deleting", "erasing": "deleting", "executing": "running", "forwarding": "sending",
+}  # fmt: skip
+_ACTS: Final = "|".join(ACTS)
+_ACTS_ING: Final = "|".join(gerund(act) for act in ACTS)
+_TABLE: Final = (
+    (r"\b(?:please|always|ever|just|simply|also|then|kindly)\b ?,?", ""),
+    (r"[\u2018\u2019]", "'"),
+    (r"\b(?:must|may|should|shall|can|could|do|does|is|are|will)(?: not|n't) (?:be )?(?:allowed|permitted) to\b", "must never"),
+    (r"\b(?:is|are) (?:allowed|permitted|free|welcome) to\b", "may"),
+    (rf"\bnever (.+?) without (?:asking {_ME}(?: first)?|my {_CONSENT})$", r"must ask before @@\1"),
+    (rf"^(?:only )?(.+?) only (?:with|after) my {_CONSENT}$", r"must ask before @@\1"),
+    (r"\b(?:must|may|should|shall|can|could|do|does|will) (?:not|never)\b|\b(?:mustn't|can't|cannot|don't|shouldn't|won't)\b", "must never"),
+    (r"(?<!must )\bnever\b", "must never"),
+    (rf"\b(?:must |should |has to |have to )?(?:ask {_ME}|check {_ME}|get my {_CONSENT}|ask)(?: first)? before\b", "must ask before"),
+    (rf"^(.+?ing\b.*?) (?:needs?|requires?) (?:my|our) {_CONSENT}$", r"must ask before \1"),
+    (r"^(.+?ing\b.*?) (?:is|are) (?:fine|okay|ok|acceptable|allowed|permitted)(?: with me)?$", r"may @<\1"),
+    (r"^(.+?ing\b.*?) (?:is|are) (?:forbidden|not allowed|not okay|off limits|prohibited|not permitted)$", r"must never @<\1"),
+    (r"^(.+?) (?:is|are) off limits$", r"must never do anything with \1"),
+    (r"\bmust never touch\b", "must never do anything with"),
+    (r"^no (.+?) (?:may|must|can|should) be (\w+)(.*)$", r"must never @>\2 \1\3"),
+    (r"^(.+?) must never be (\w+)(.*)$", r"must never @>\2 \1\3"),
+    (r"^(.+?) (?:may|can) be (\w+)(.*)$", r"may @>\2 \1\3"),
+    (r"^nothing (?:may|must|can|should) be (\w+)(.*)$", r"must never @>\1 anything\2"),
+    (rf"^{_SUBJECT}(?=may|must|can)", ""),
+    (r"^can\b", "may"),
+    (r"\b(?:people|recipients|persons) at once\b|\b(?:recipients|persons)\b", "people"),
+    (r"\b(?:one|an|a single) (email|mail|message)\b", r"\1"),
+    (r" at (?:a time|once)$", ""),
+    (r"\b(?:people|anyone|anybody|someone|somebody|those|members|addresses) (?:who are |that are )?(?:in|on|of) (?:my |our |the )?(?=\u00ab)", ""),
+    (r"\b(?:people|anyone|anybody|someone|somebody) (?:who (?:is|are) )?(?:not in|not on|outside(?: of)?) (?:my |our |the )?(?=\u00ab)", "anyone outside "),
+    (r"\b(?:addresses|anyone|people|anybody) (?:at|from) (?=[\w-]+\.\w)", "anyone at "),
+    (r"\b(?:under|inside(?: of)?|within|into)\b", "in"),
+    (r"\b(?:outside of|not in|anywhere but in|elsewhere than in)\b", "outside"),
+    (r",? (?:apart from|but not|other than|except for|with the exception of)\b", ", except"),
+    (r"\b(?:all|any|every|my|our|the|your|its|own|whole|entire|new)\b(?! ?, except) ?", ""),
+    (r"\b(?:and|as well as)\b", "or"),
+    (r"\beverything\b", "anything"),
+    (r",? or\b", " or"),
+    (r"\s+", " "),
+)  # fmt: skip
+"""Applied in this order; a later one sees what the earlier ones left."""
+_TWO: Final = re.compile(r"\s*(?:;|, but|, and|, or)\s+(?=(?:it |they |you )?(?:may|must|can|never|ask|don't|do not|cannot)\b)")
+_KIND: Final = (
+    r"(?: (?:folders?|director(?:y|ies)|channels?|calendars?|lists?|repositor(?:y|ies)|repos?|projects?|boards?|databases?|"
+    r"tables?|workspaces?|buckets?|notebooks?|inbox|team))?"
+)
+
+
+def read_by_table(
+    sentence: Sentence, known: Known, is_right: Callable[[list[str]], bool]
+) -> tuple[str, ...] | None:
+    """Return the statements that a sentence is, or nothing; `is_right` says whether statements pick tools."""
+    text = f"{sentence.lead} {sentence.text}" if sentence.lead else sentence.text
+    for candidate in (sentence.text, text):
+        found: list[str] = []
+        for clause in _TWO.split(candidate.strip().rstrip(".!")):
+            line = _direct(clause) or _substituted(clause, known)
+            if line is None:
+                break
+            found.append(line)
+        else:
+            if found and is_right(found):
+                return tuple(found)
+    return None
+
+
+def _direct(clause: str) -> str | None:
+    try:
+        return write(parse(clause[:1].lower() + clause[1:]))
+    except StatementError:
+        return None
+
+
+def _substituted(clause: str, known: Known) -> str | None:
+    text, names = _with_names(clause[:1].lower() + clause[1:], known)
+    if re.search(r"\bonly\b", text) and not re.search(r"\bonly (?:in|on|to|with|after|where)\b", text):
+        return None  # what it closes is not said in the place where it must be
+    for pattern, replacement in _TABLE:
+        text = re.sub(pattern, replacement, text, flags=re.IGNORECASE).strip()
+    for pattern, words in ((r"@@(\S+(?: \S+)?)", _VERBS), (r"@<(\S+(?: \S+)?)", _ING)):
+        text = re.sub(pattern, partial(_act, table=words, gerunds=pattern.startswith("@@")), text)
+    past = re.search(r"@>(\w+)", text)
+    if past:
+        if past.group(1).lower() not in _PAST:
+            return None
+        text = text.replace(past.group(), _PAST[past.group(1).lower()])
+    text = _acts(text)
+    for number, name in enumerate(names):
+        text = text.replace(f"\u00ab{number}\u00bb", name)
+    return _direct(text)
+
+
+def _act(found: re.Match[str], *, table: dict[str, str], gerunds: bool) -> str:
+    """The verb at the head of some words: into `-ing` after `ask before`, out of it after a permission."""
+    words = found.group(1)
+    first, _, rest = words.partition(" ")
+    if gerunds:
+        known = table.get(words) or table.get(first) or (first if first in ACTS else "")
+        shown = " or ".join(gerund(act) for act in known.split(" or ")) if known else first
+        return shown if words in table else f"{shown} {rest}".strip()
+    plain = {gerund(act): act for act in ACTS}
+    known = table.get(words) or table.get(first) or first
+    shown = " or ".join(plain.get(each, each) for each in known.split(" or "))
+    return shown if words in table else f"{shown} {rest}".strip()
+
+
+def _acts(text: str) -> str:
+    """Everyday verbs where the grammar expects an act."""
+    for table, after in ((_VERBS, r"(?:may|never|or|,)"), (_ING, r"(?:before|or|,)")):
+        for verb in sorted(table, key=len, reverse=True):
+            text = re.sub(rf"({after}) {verb}\b", rf"\1 {table[verb]}", text)
+    return text
+
+
+def _with_names(text: str, known: Known) -> tuple[str, list[str]]:
+    """Put a mark in the place of every name of the set-up, and of quoted text."""
+    names: list[str] = []
+
+    def marked(name: str) -> str:
+        names.append(json.dumps(name, ensure_ascii=False))
+        return f"\u00ab{len(names) - 1}\u00bb"
+
+    text = re.sub(r'"([^"]+)"|\u201c([^\u201d]+)\u201d', lambda m: marked(m[1] or m[2]), text)
+    every: Iterable[str] = (*known.directories, *known.lists, *known.names)
+    for name in sorted(every, key=len, reverse=True):
+        pattern = rf"(?<![\w\u00ab/~.-])(?:my |the |our )?{re.escape(name)}{_KIND}(?![\w/-])"
+        if re.search(pattern, text, re.IGNORECASE):
+            text = re.sub(pattern, marked(name), text, flags=re.IGNORECASE)
+    return text, names

@@ -1,0 +1,154 @@
+"""Reads a constitution: every sentence by the first reader that understands it.
+
+1. what the owner agreed to before, while the sentence and its headings are as they were
+2. the table, where the sentence already is a statement
+3. a model, twice and independently, where the owner named one
+4. the owner, where there is a terminal (see `cli/agreeing.py`)
+
+What is left is unread: the permissions under its heading ask, and the report begins with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ironcurtain.compiler.document import LONGEST, sentences_of
+from ironcurtain.compiler.readers.model import read_by_model
+from ironcurtain.compiler.readers.reading import UNREAD, Reading, State, key_of
+from ironcurtain.compiler.readers.table import read_by_table
+from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.errors import Refusal
+from ironcurtain.language.parsing import parse
+from ironcurtain.language.statement import Mood, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ironcurtain.compiler.catalogue import Tool
+    from ironcurtain.compiler.document import Sentence
+    from ironcurtain.compiler.readers.model import Speaker
+    from ironcurtain.compiler.readers.store import Readings
+    from ironcurtain.compiler.setup import Known
+    from ironcurtain.compiler.statements import Compiled
+
+MOST_SENTENCES = 2_000
+
+
+@dataclass(slots=True)
+class Read:
+    """A constitution, as far as it is read."""
+
+    sentences: list[Sentence]
+    readings: list[Reading]
+    second: list[Reading] = field(default_factory=list)
+    """The second reading of a model, where one was asked twice; otherwise none."""
+
+    @property
+    def unread(self) -> list[int]:
+        """The numbers of the sentences that no reader understood, from 1."""
+        return [number for number, each in enumerate(self.readings, 1) if each.state is State.UNREAD]
+
+    @property
+    def disputed(self) -> list[int]:
+        """The numbers of the sentences that two readings take differently."""
+        return [
+            number
+            for number, (one, two) in enumerate(zip(self.readings, self.second, strict=False), 1)
+            if (one.state, frozenset(one.statements)) != (two.state, frozenset(two.statements))
+        ]
+
+    def other(self) -> Read:
+        """Return the same with the second reading in the place of the first."""
+        return Read(self.sentences, self.second or self.readings)
+
+
+def read_constitution(
+    text: str,
+    tools: Sequence[Tool],
+    known: Known,
+    kept: Readings,
+    speaker: Speaker | None = None,
+    *,
+    twice: bool = True,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Read:
+    """Read every sentence by the first reader that understands it; the owner is not among them."""
+    if len(text) > LONGEST:
+        raise Refusal("constitution_too_long", f"more than {LONGEST} characters", "say it in fewer words")
+    sentences = sentences_of(text)
+    if len(sentences) > MOST_SENTENCES:
+        raise Refusal("constitution_too_long", f"more than {MOST_SENTENCES} sentences", "say it in fewer words")
+
+    def is_right(lines: list[str]) -> bool:
+        return not compile_statements([Sourced(parse(line)) for line in lines], tools, known).problems
+
+    readings: list[Reading] = []
+    for sentence in sentences:
+        before = kept.kept.get(key_of(sentence))
+        if before is not None and (before.state is not State.READ or is_right([*before.statements])):
+            readings.append(before)
+            continue
+        found = None if sentence.marked else read_by_table(sentence, known, is_right)
+        readings.append(Reading(State.READ, found, "parser") if found else UNREAD)
+    read = Read(sentences, readings)
+    if speaker is not None and read.unread:
+        _by_model(read, speaker, tools, known, twice=twice, tell=tell)
+    return read
+
+
+def _by_model(
+    read: Read, speaker: Speaker, tools: Sequence[Tool], known: Known, *, twice: bool, tell: Callable[[str], None]
+) -> None:
+    wanted = read.unread
+    first = read_by_model(speaker, tools, known, read.sentences, wanted, tell=tell).readings
+    second = read_by_model(speaker, tools, known, read.sentences, wanted, variant=1, tell=tell).readings if twice else {}
+    read.second = [*read.readings] if twice else []
+    for number in wanted:
+        one, two = first.get(number, UNREAD), second.get(number, UNREAD)
+        if twice and one.state is State.UNREAD and two.state is not State.UNREAD:
+            one = two  # one of the two understood it: there is nothing to compare with
+        read.readings[number - 1] = one
+        if twice:
+            read.second[number - 1] = two if two.state is not State.UNREAD else one
+
+
+def compiled_from(read: Read, tools: Sequence[Tool], known: Known, kept: Readings) -> tuple[Compiled, list[list[int]]]:
+    """Compile what was read; also returns, for each sentence, the numbers of its statements.
+
+    A permission that was agreed to speaks of the tools that it picked then. The permissions under the heading of a
+    sentence that is unread or skipped ask.
+    """
+    lines: list[Sourced] = []
+    agreed: list[frozenset[str] | None] = []
+    owners: list[list[int]] = []
+    doubtful: list[bool] = []
+    unclear = {
+        sentence.headings
+        for sentence, reading in zip(read.sentences, read.readings, strict=True)
+        if reading.state in (State.UNREAD, State.SKIPPED)
+    }
+    for sentence, reading in zip(read.sentences, read.readings, strict=True):
+        owners.append([])
+        for text in reading.statements if reading.state is State.READ else ():
+            owners[-1].append(len(lines))
+            lines.append(Sourced(parse(text), sentence.text))
+            agreed.append(kept.picks.get(text) if reading.agreed else None)
+            doubtful.append(sentence.headings in unclear)
+    compiled = compile_statements(lines, tools, known, agreed)
+    asking = {
+        name
+        for number, meaning in enumerate(compiled.meanings)
+        if doubtful[number] and isinstance(lines[number].line, Statement) and _permits(lines[number])
+        for name in meaning.rules
+    }
+    rules = tuple(_asks(rule) if rule["name"] in asking and rule["then"] == "allow" else rule for rule in compiled.rules)
+    return replace(compiled, rules=rules), owners
+
+
+def _permits(source: Sourced) -> bool:
+    return isinstance(source.line, Statement) and source.line.mood is Mood.MAY
+
+
+def _asks(rule: dict[str, object]) -> dict[str, object]:
+    return {**rule, "then": "escalate", "reason": "a sentence under the same heading was not understood"}

@@ -65,7 +65,7 @@ def score(rows: list[dict[str, Any]]) -> Score:
             out.quiet.append(tool.name)
         for leaf, roles in row["args"].items():
             accepted = [frozenset(each) - {"none"} for each in row.get("accept", {}).get(leaf, [roles])]
-            _judge(out, f"{row['server']} {row['tool']} {leaf}", accepted, frozenset(tool.roles(leaf)) - {"none"})
+            _judge(out, f"{row['server']} {row['tool']} {leaf}", accepted, frozenset(tool.roles(leaf)) - {"none", "place", "host"})
     return out
 
 

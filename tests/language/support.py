@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ironcurtain.artifacts.policy import ANNOTATIONS, POLICY, Bundle, Surroundings, build
 from ironcurtain.artifacts.item import Item
+from ironcurtain.artifacts.policy import ANNOTATIONS, POLICY, Bundle, Surroundings, build
 from ironcurtain.compiler.annotate.annotator import understand
 from ironcurtain.compiler.catalogue import catalogue_of
 from ironcurtain.compiler.setup import Known, NamedList

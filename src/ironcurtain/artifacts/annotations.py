@@ -79,6 +79,7 @@ def _tool(item: Item, server: str) -> tuple[Tool, schema.Schema | str]:
         members["sideEffects"].fail("a tool whose arguments have roles has side effects", "write true")
     for leaf, modes in leaves.items():
         _require_siblings(leaf, modes, leaves, members["args"].entries()[leaf])
+        _require_directory(leaf, modes, leaves, members["args"].entries()[leaf])
     arguments = shape_of(leaves, known or {})
     for leaf in leaves.keys() - {shape.leaf for shape in leaves_of(arguments)}:
         members["args"].entries()[leaf].fail("not a name of an argument", "write name, object.child or list[].child")
@@ -94,6 +95,14 @@ def _tool(item: Item, server: str) -> tuple[Tool, schema.Schema | str]:
         effects=frozenset(effect.word(EFFECTS) for effect in effects),
     )
     return tool, admitted
+
+
+def _require_directory(leaf: str, modes: tuple[Mode, ...], leaves: Mapping[str, tuple[Mode, ...]], item: Item) -> None:
+    """The argument that a path is relative to must be another one at the top that holds a path."""
+    for name in {mode.relative_to for mode in modes} - {""}:
+        roles = {role for mode in leaves.get(name, ()) for role in mode.roles}
+        if name == leaf or "." in name or "[" in name or not any(category(role) is Category.PATH for role in roles):
+            item.fail(f"{quote(name)} is no argument that holds a directory", "name one that does")
 
 
 def _require_siblings(leaf: str, modes: tuple[Mode, ...], leaves: Mapping[str, tuple[Mode, ...]], item: Item) -> None:
@@ -135,7 +144,7 @@ def _shape(rest: Mapping[str, tuple[Mode, ...]], known: Mapping[str, schema.Leaf
 
 def _modes(item: Item) -> Iterator[Mode]:
     for entry in item.elements(least=1) if isinstance(item.value, list) else (item,):
-        optional = ("absent", "when") if isinstance(item.value, list) else ("absent", "language")
+        optional = ("absent", "when") if isinstance(item.value, list) else ("absent", "language", "relativeTo")
         members = entry.members(("roles",), optional)
         roles = tuple(Role(role.text()) for role in members["roles"].elements(least=1))
         for role in roles:
@@ -150,7 +159,10 @@ def _modes(item: Item) -> Iterator[Mode]:
         sql = "language" in members and members["language"].word(("sql",)) == "sql"
         if sql and COMMAND not in roles:
             members["language"].fail("only a command has a language", "leave it out")
-        yield Mode(roles, absent == "unknown", sql, when)
+        relative = members["relativeTo"].text() if "relativeTo" in members else ""
+        if relative and not any(category(role) is Category.PATH for role in roles):
+            members["relativeTo"].fail("only a path is relative to another argument", "leave it out")
+        yield Mode(roles, absent == "unknown", sql, when, relative)
 
 
 def _sibling(name: str, item: Item) -> tuple[str, frozenset[tuple[type, Scalar]]]:

@@ -16,6 +16,7 @@ from ironcurtain.cli.folding import say
 from ironcurtain.cli.init import furnish
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.servers import look_at, recompile
+from ironcurtain.cli.constitution import offer
 from ironcurtain.cli.show import agreed, console, table
 from ironcurtain.errors import Refusal, visible
 
@@ -53,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     recompile(home, yes=arguments.yes)
     print(f"moved {len(made.moved)} servers; restart your clients to use them through IronCurtain")
     print("the files as they were are kept; to go back: ironcurtain adopt --undo")
+    offer(home)
     return NO if failed else DONE
 
 

@@ -99,6 +99,7 @@ def parser() -> argparse.ArgumentParser:
 
     _first_steps(verbs)
     _compiler(verbs)
+    _constitution(verbs)
     _lists(verbs)
     _agent(verbs)
     _code(verbs)
@@ -179,9 +180,10 @@ def _compiler(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         compile_ = _verb(
             verbs, name, "compile:run", help_,
             "Without options: the constitution of the home, for the tools that are approved; the policy is shown, and"
-            " put in force when you say so. With --out: any constitution, for saved catalogues, without starting a"
-            " server. No model is asked. Every sentence is shown with what became of it; what could not be understood"
-            " or checked comes first, and asks.",
+            " put in force when you say so. Each sentence becomes statements of the plain language (docs/language.md):"
+            " by the parser where it already is one, by a model where you name one, or by you. What you agreed to is"
+            " kept and used again. With --out: any constitution, for saved catalogues, without starting a server."
+            " Exit codes: 0 in force, 1 not, 3 a sentence was not understood.",
         )  # fmt: skip
         compile_.add_argument("--constitution", metavar="FILE", help="the text; left out: constitution.md of the home")
         compile_.add_argument("--out", metavar="DIR", help="where the policy goes, for saved catalogues")
@@ -192,18 +194,46 @@ def _compiler(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         compile_.add_argument("--annotations", metavar="FILE", help="corrected lines of `ironcurtain annotate --json`")
         compile_.add_argument(
             "--model", metavar="PROVIDER:NAME",
-            help="a second opinion, for example anthropic:claude-sonnet-4-5, openai:gpt-5, ollama:llama3",
+            help="reads what the parser does not: anthropic:claude-sonnet-4-5, openai:gpt-5, ollama:llama3, or a program"
+            " you have, without a key: 'command:claude -p', 'command:codex exec', 'command:gemini -p', 'command:llm'",
         )  # fmt: skip
         compile_.add_argument(
-            "--opinion", choices=("both", "built-in", "model"), default="both",
-            help="where the two differ: the stricter (default), or one of them",
-        )  # fmt: skip
+            "--by-hand", action="store_true", help="writes the question for a model into a file; you paste the answer"
+        )
+        compile_.add_argument(
+            "--answer", metavar="FILE", action="append", default=[], help="with --by-hand: an answer, instead of pasting it"
+        )
+        compile_.add_argument("--once", action="store_true", help="asks the model once, not twice independently")
+        compile_.add_argument("--tests", action="store_true", help="lets the model write tests of its own, too")
+        compile_.add_argument("--check", metavar="FILE", help="compiles this text and shows the report; changes nothing")
+        compile_.add_argument("--readings", metavar="FILE", help="with --out: the readings that were agreed to")
         compile_.add_argument(
             "--skip", metavar="SERVER", action="append", default=[],
             help="go on without a server none of whose tools is approved, for example because it does not start",
         )  # fmt: skip
         compile_.add_argument("--yes", action="store_true", help="without asking")
         compile_.add_argument("--json", action="store_true", help="for machines")
+
+
+def _constitution(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    constitution = verbs.add_parser(
+        "constitution", help="what your agent may do, in your words: show, edit, starter",
+        description="The text that the policy is compiled from.",
+    )  # fmt: skip
+    steps = constitution.add_subparsers(metavar="COMMAND", required=True, title="commands")
+    _verb(steps, "show", "constitution:show", "print it", "As it stands in constitution.md of the home.")
+    edit = _verb(
+        steps, "edit", "constitution:edit", "open it in your editor, and compile it when you have saved it",
+        "Opens $VISUAL or $EDITOR, with a list of every word that a statement may have here, compiles on save and shows"
+        " what changed.",
+    )  # fmt: skip
+    edit.add_argument("--model", metavar="PROVIDER:NAME", help="reads what the parser does not; see: compile --help")
+    starter = _verb(
+        steps, "starter", "constitution:begin", "one to start from, made for the servers you have",
+        "Read freely, ask before changing or sending, never delete: statements that compile for your tools.",
+    )  # fmt: skip
+    starter.add_argument("--write", action="store_true", help="put it in the place of the one that is there")
+    starter.add_argument("--yes", action="store_true", help="without asking")
 
 
 def _lists(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from ironcurtain.compiler.annotate.acts import acts_of_words
 from ironcurtain.compiler.annotate.arguments import arguments_of
 from ironcurtain.compiler.annotate.might import might
 from ironcurtain.compiler.annotate.text import clean, first_sentence, singular, words_of
@@ -63,6 +64,8 @@ class Tool:
     things: tuple[str, ...]
     loose_things: frozenset[str]
     comment: str
+    side_effects: bool = True
+    """Whether it changes or discloses anything; one that does not only tells about its own server."""
 
     @property
     def key(self) -> str:
@@ -82,6 +85,11 @@ class Tool:
     def in_doubt(self) -> bool:
         """Whether it might do everything: it takes commands, or its text does not say what it does."""
         return self.might.doubtful or "command" in self.roles
+
+    @cached_property
+    def named_acts(self) -> frozenset[str]:
+        """The acts of the verbs in its name."""
+        return acts_of_words(words_of(self.name))
 
     @cached_property
     def name_words(self) -> frozenset[str]:
@@ -120,6 +128,7 @@ def _tool(server: str, fields: Mapping[str, Any]) -> Tool:
         things(definition, roles),
         frozenset(loose_things(definition, roles)),
         first_sentence(clean(definition.get("description")))[:160],
+        bool(fields["sideEffects"]),
     )
 
 

@@ -22,6 +22,7 @@ from ironcurtain.compiler.problems import Problem, did_you_mean
 from ironcurtain.language.statement import (
     After,
     Attachments,
+    Comparison,
     Condition,
     Content,
     Count,
@@ -32,7 +33,6 @@ from ironcurtain.language.statement import (
     People,
     Place,
     Task,
-    Test,
     Where,
 )
 from ironcurtain.model.roles import Category
@@ -249,7 +249,7 @@ class Grounding:
 
     def _where(self, limit: Where, tool: Tool, *, certain: bool) -> Ground | None:
         whole = Ground()
-        given = {each.argument for each in limit.conditions if each.test is Test.GIVEN}
+        given = {each.argument for each in limit.conditions if each.test is Comparison.GIVEN}
         for condition in _combined(limit.conditions):
             argument = _argument(tool, condition.argument)
             if argument is None:
@@ -262,9 +262,9 @@ class Grounding:
         key, test = f"arg:{argument.leaf}", condition.test
         names, covers = frozenset({argument.leaf}), argument.roles
         present = Part(values={key: PRESENT})
-        if test is Test.GIVEN:
+        if test is Comparison.GIVEN:
             return Ground((present,), covers=covers, names=names)
-        if test is Test.LEFT_OUT:
+        if test is Comparison.LEFT_OUT:
             return Ground((_absent(argument),), names=names)
         optional = not argument.required and not argument.has_default
         if not certain and optional and not condition.given and not condition.or_left_out:
@@ -287,24 +287,24 @@ class Grounding:
         key, test = f"arg:{argument.leaf}", condition.test
         texts = [value.text for value in condition.values]
         match test:
-            case Test.IS | Test.IS_NOT:
+            case Comparison.IS | Comparison.IS_NOT:
                 values = _typed(argument, [each for text in texts for each in self._spelled(text, argument)])
-                return Part(values={key: {"in": values}}), test is Test.IS_NOT
-            case Test.AT_MOST:
+                return Part(values={key: {"in": values}}), test is Comparison.IS_NOT
+            case Comparison.AT_MOST:
                 return Part(values={key: {"maximum": _number(texts[0])}}), False
-            case Test.AT_LEAST:
+            case Comparison.AT_LEAST:
                 return Part(values={key: {"minimum": _number(texts[0])}}), False
-            case Test.ABOVE:
+            case Comparison.ABOVE:
                 return Part(values={key: {"maximum": _number(texts[0])}}), True
-            case Test.BELOW:
+            case Comparison.BELOW:
                 return Part(values={key: {"minimum": _number(texts[0])}}), True
-            case Test.IN:
+            case Comparison.IN:
                 return self._inside(condition.values, argument, tool), False
-            case Test.UNDER:
+            case Comparison.UNDER:
                 return Part(values={key: {"matches": _under(texts, certain=certain)}}), False
-            case Test.MATCHES:
+            case Comparison.MATCHES:
                 return Part(values={key: {"matches": texts[0].replace("\\/", "/")}}), False
-            case Test.STARTS if certain and any(text.startswith("/") for text in texts):
+            case Comparison.STARTS if certain and any(text.startswith("/") for text in texts):
                 raise Problem("`starts with` a slash says nothing of `..`", f"write is under {texts[0]}")
         return Part(values={key: {"matches": _text_pattern(test, texts, certain=certain)}}), False
 
@@ -387,8 +387,8 @@ def _count(limit: Count, tool: Tool) -> Ground | None:
 
 def _combined(conditions: Sequence[Condition]) -> list[Condition]:
     """The conditions less a plain `is given` beside another on the same argument."""
-    others = {each.argument for each in conditions if each.test is not Test.GIVEN}
-    return [each for each in conditions if each.test is not Test.GIVEN or each.argument not in others]
+    others = {each.argument for each in conditions if each.test is not Comparison.GIVEN}
+    return [each for each in conditions if each.test is not Comparison.GIVEN or each.argument not in others]
 
 
 def _absent(argument: Argument) -> Part:
@@ -454,8 +454,8 @@ def _under(texts: Sequence[str], *, certain: bool) -> str:
     return "(?i)(" + "|".join(f"{_escaped(text.rstrip('/'))}(/.*)?" for text in texts) + r"|.*\.\..*|.*/\./.*|.*//.*)"
 
 
-def _text_pattern(test: Test, texts: Sequence[str], *, certain: bool) -> str:
-    before = "" if test is Test.STARTS else ".*"
-    after = "" if test is Test.ENDS else ".*"
+def _text_pattern(test: Comparison, texts: Sequence[str], *, certain: bool) -> str:
+    before = "" if test is Comparison.STARTS else ".*"
+    after = "" if test is Comparison.ENDS else ".*"
     pattern = "|".join(f"{before}{_escaped(text)}{after}" for text in texts)
     return pattern if certain else f"(?i)({pattern})"

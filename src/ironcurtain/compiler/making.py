@@ -9,6 +9,7 @@ from ironcurtain.compiler.catalogue import catalogue_of
 from ironcurtain.compiler.readers.reading import State, key_of
 from ironcurtain.compiler.readers.store import Readings
 from ironcurtain.compiler.reading import Read
+from ironcurtain.compiler.statements import Sourced, compile_statements
 from ironcurtain.language.parsing import parse
 from ironcurtain.language.statement import Mood, Statement
 
@@ -29,6 +30,10 @@ class Consult(Protocol):
 
     def unread(self, read: Read, tools: Sequence[Tool], known: Known) -> None:
         """Let the owner choose, write, skip or dismiss what no reader understood; changes the readings."""
+        ...
+
+    def new_tools(self, picks: Mapping[str, Sequence[str]]) -> bool:
+        """Say whether permissions that were agreed to may also speak of tools that are new."""
         ...
 
     def disputed(self, read: Read, disputes: Sequence[Dispute]) -> None:
@@ -54,6 +59,9 @@ class Making:
         read = self.stages.read(text, self.servers, self.known, self.kept, twice=self.twice)
         if consult is not None and read.unread:
             consult.unread(read, catalogue_of(self.servers), self.known)
+        if consult is not None and (new := self._new_tools(read)) and consult.new_tools(new):
+            for line, tools in new.items():
+                self.kept.picks[line] = self.kept.picks[line] | frozenset(tools)
         product = self._compiled(text, read)
         if not read.disputed:
             return self._questioned(product)
@@ -63,6 +71,17 @@ class Making:
             return self._questioned(joined)
         consult.disputed(read, disputes)
         return self._questioned(self._compiled(text, read))
+
+    def _new_tools(self, read: Read) -> dict[str, list[str]]:
+        """The tools that permissions pick by now, and did not when they were agreed to."""
+        found: dict[str, list[str]] = {}
+        for reading in read.readings:
+            for line in reading.statements if reading.agreed else ():
+                if line in self.kept.picks:
+                    (meaning,) = compile_statements([Sourced(parse(line))], catalogue_of(self.servers), self.known).meanings
+                    new = [tool for tool in meaning.tools if tool not in self.kept.picks[line]]
+                    found |= {line: new} if new else {}
+        return found
 
     def _compiled(self, text: str, read: Read) -> Product:
         return self.stages.compile(text, read, self.servers, self.known, self.kept, self.version)

@@ -73,6 +73,9 @@ def picked(doing: Doing, tools: Sequence[Tool], *, tightens: bool) -> list[Pick]
     if doing.tools:
         found = [Pick(tool) for tool in _named(doing.tools, tools)]
     else:
+        for thing in doing.things:  # a word that stands for nothing never disappears beside one that does
+            if thing.noun and not any(is_about(thing, tool, loosely=True, by_doubt=False) for tool in tools):
+                raise _about_nothing(thing, tools)
         found = [
             pick
             for tool in tools
@@ -102,12 +105,12 @@ def _pick(doing: Doing, tool: Tool, *, tightens: bool) -> Pick | None:
         modes = tuple(value for value, does in might.by_value.items() if does & acts)
         if might.by_value and modes and not (base - _union(might.by_value.values())) & acts:
             return Pick(tool, modes if len(modes) < len(might.by_value) else ())
+        if tool.in_doubt and not tool.named_acts & acts:
+            return Pick(tool, doubt=True)  # it might, as it might do anything
         if base & acts:
             return Pick(tool)
         through = tuple(leaf for leaf, does in might.optional.items() if does & acts)
-        if through:
-            return Pick(tool, through=through)
-        return Pick(tool, doubt=True) if tool.in_doubt else None
+        return Pick(tool, through=through) if through else None
     if tool.in_doubt:
         return None
     permitted = permitted_acts(acts)
@@ -127,8 +130,13 @@ def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
     return frozenset(act for each in sets for act in each)
 
 
-def is_about(thing: Thing, tool: Tool, *, loosely: bool, acts: Iterable[str] = ()) -> bool:
-    """Whether a tool is about a thing; `loosely` for what tightens. What is done to files is done through their paths."""
+def is_about(
+    thing: Thing, tool: Tool, *, loosely: bool, acts: Iterable[str] = (), by_doubt: bool = True
+) -> bool:
+    """Whether a tool is about a thing; `loosely` for what tightens. What is done to files is done through their paths.
+
+    A tool that runs any command might be about anything (`by_doubt`).
+    """
     if thing.of is not None and not _is_server(thing.of.text, tool):
         return False
     if not thing.noun:
@@ -145,7 +153,7 @@ def is_about(thing: Thing, tool: Tool, *, loosely: bool, acts: Iterable[str] = (
     if not loosely:
         return False
     general = "command" in tool.roles and all(set(each.split()) & _COMMANDS for each in tool.things)
-    return general or noun in {normal(each) for each in tool.loose_things}
+    return (general and by_doubt) or noun in {normal(each) for each in tool.loose_things}
 
 
 def _is_server(name: str, tool: Tool) -> bool:
@@ -203,22 +211,26 @@ def _gerunds(verb: str) -> set[str]:
     return {verb + "ing", verb.removesuffix("e") + "ing", verb + verb[-1:] + "ing"}
 
 
+def _about_nothing(thing: Thing, tools: Sequence[Tool]) -> Problem:
+    near = nearest(normal(thing.noun), {each for tool in tools for each in tool.things})
+    of = f" of {thing.of.text}" if thing.of else ""
+    return Problem(
+        f"no tool is about {thing.noun}{of}",
+        f"did you mean {' or '.join(near)}?" if near else "name tools with use; see: ironcurtain tools",
+    )
+
+
 def _nothing(doing: Doing, tools: Sequence[Tool], *, tightens: bool) -> Problem:
     """Say that nothing is picked, and what would be nearest."""
     acts = [act for act in doing.acts if act in ACTS]
     verbs = [act for act in doing.acts if act not in ACTS]
     things = [thing for thing in doing.things if thing.noun]
-    about = [tool for tool in tools if any(is_about(thing, tool, loosely=True) for thing in things)]
+    about = [tool for tool in tools if any(is_about(thing, tool, loosely=True, by_doubt=False) for thing in things)]
     if verbs and not acts:
         near = nearest(verbs[0], {word for tool in tools for word in tool.name_words} | EVERY)
         return Problem(f"no tool is called {verbs[0]}", f"did you mean {near[0]}?" if near else "name tools with use")
     if things and not about:
-        known = {each for tool in tools for each in tool.things}
-        near = nearest(normal(things[0].noun), known)
-        return Problem(
-            f"no tool is about {things[0].noun}",
-            f"did you mean {' or '.join(near)}?" if near else "name tools with use; see: ironcurtain tools",
-        )
+        return _about_nothing(things[0], tools)
     wanted = [tool for tool in (about or tools) if not tightens and tool.might.acts & (frozenset(acts) or EVERY)]
     if wanted:
         over = wanted[0]

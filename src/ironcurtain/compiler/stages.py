@@ -13,9 +13,9 @@ from ironcurtain.artifacts.files import read_artifact, write_artifact
 from ironcurtain.artifacts.policy import ANNOTATIONS, LISTS, POLICY, SCENARIOS, build, read_bundle
 from ironcurtain.artifacts.shipped import fitted, shipped_bundle, shipped_constitution
 from ironcurtain.artifacts.verify import verify_directory
+from ironcurtain.compiler.agreement import compare, disputes, stricter
 from ironcurtain.compiler.annotate.annotator import understand
 from ironcurtain.compiler.cache import Cache
-from ironcurtain.compiler.agreement import compare, disputes, stricter
 from ironcurtain.compiler.catalogue import catalogue_of
 from ironcurtain.compiler.product import Product, Reported, Told, product_of
 from ironcurtain.compiler.readers.guards import warnings
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from ironcurtain.artifacts.verify import Verification
     from ironcurtain.compiler.agreement import Dispute
     from ironcurtain.compiler.llm.asking import Model
-    from ironcurtain.compiler.reading import Read
+    from ironcurtain.compiler.readers.model import Speaker
     from ironcurtain.compiler.readers.store import Readings
+    from ironcurtain.compiler.reading import Read
     from ironcurtain.compiler.setup import Known
 
 Servers: TypeAlias = "Mapping[str, list[dict[str, Any]]]"
@@ -90,6 +91,8 @@ class Stages:
     """The model writes tests of its own, too."""
     progress: Callable[[str], None] = lambda _: None
     """Told of an answer while it comes."""
+    speaker: Speaker | None = None
+    """Answers in the place of the model: a person with a chat window."""
 
     def annotate(self, server: str, definitions: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """What the tools of a server mean."""
@@ -142,7 +145,9 @@ class Stages:
         """Read every sentence of a constitution: what was agreed to, the table, and the model that was named."""
         began = time.monotonic()
         tools = catalogue_of(servers)
-        speaker = _Speaker(self.model, self.cache, self.progress) if self.model is not None else None
+        speaker = self.speaker
+        if speaker is None and self.model is not None:
+            speaker = _Speaker(self.model, self.cache, self.progress)
         read = read_constitution(text, tools, known, kept, speaker, twice=twice, tell=self._note)
         readers = Counter(each.reader or each.state.value for each in read.readings)
         counted = ", ".join(f"{count} by {reader}" if reader != "unread" else f"{count} unread" for reader, count in sorted(readers.items()))

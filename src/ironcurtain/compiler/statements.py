@@ -31,6 +31,7 @@ from ironcurtain.language.statement import (
     Amount,
     Attachments,
     Budget,
+    Comparison,
     Content,
     Count,
     Doing,
@@ -41,7 +42,6 @@ from ironcurtain.language.statement import (
     Place,
     Statement,
     Task,
-    Test,
     Where,
 )
 from ironcurtain.language.writing import write
@@ -74,6 +74,7 @@ _NEEDS: Final = {
     "run": frozenset[str](),
 }
 """The roles that an act cannot do without. What else a call gives of paths, people, addresses and commands stays out."""
+_HARMLESS: Final = "tools that touch nothing may always be used."
 _SLUG: Final = re.compile(r"[a-z0-9]+")
 
 
@@ -162,6 +163,9 @@ def compile_statements(
         for draft in made.drafts:
             drafts.setdefault(draft, []).append(number)
         meanings.append(Meaning(source, tools=made.tools, notes=made.notes))
+    for tool in tools if lines else ():
+        if not tool.side_effects:  # it only tells about its own server
+            drafts.setdefault(_Draft(_LAYERS[Mood.MAY], tool.server, tool.name, "{}"), [])
     _refuse_dead(lines, meanings, drafts)
     rules, names = _written(drafts, lines)
     return Compiled(
@@ -223,11 +227,13 @@ class _Compiler:
         picks = picked(statement.doing, self.tools, tightens=not permits)
         if statement.mood is Mood.OTHERWISE:
             picks = [pick for pick in picks if not pick.doubt]
-        if permits and agreed is not None:
-            picks = [pick for pick in picks if pick.tool.key in agreed]
         drafts: list[_Draft] = []
         tools: list[str] = []
         notes: list[str] = []
+        if permits and agreed is not None:
+            new = [pick.tool.key for pick in picks if pick.tool.key not in agreed]
+            picks = [pick for pick in picks if pick.tool.key in agreed]
+            notes += [f"new since you agreed, and left out: {', '.join(new)}"] if new else []
         refused: list[Problem] = []
         for pick in picks:
             try:
@@ -417,7 +423,7 @@ def _check_exception(limit: Limit) -> None:
         raise Problem("`without` in an exception", "say what is excepted, without a negation")
     if isinstance(limit, Where):
         for condition in limit.conditions:
-            if condition.test in (Test.IS_NOT, Test.LEFT_OUT) or condition.or_left_out:
+            if condition.test in (Comparison.IS_NOT, Comparison.LEFT_OUT) or condition.or_left_out:
                 raise Problem("a negation in an exception", "say what is excepted, without a negation")
 
 
@@ -458,10 +464,10 @@ def _opposite(limit: Limit) -> Limit:
         return replace(limit, outside=True)
     if isinstance(limit, Where) and len(limit.conditions) == 1:
         (condition,) = limit.conditions
-        if condition.test is Test.IS and not condition.given:
-            return Where((replace(condition, test=Test.IS_NOT, or_left_out=not condition.or_left_out),))
-        if condition.test is Test.AT_MOST:
-            return Where((replace(condition, test=Test.ABOVE, or_left_out=not condition.or_left_out),))
+        if condition.test is Comparison.IS and not condition.given:
+            return Where((replace(condition, test=Comparison.IS_NOT, or_left_out=not condition.or_left_out),))
+        if condition.test is Comparison.AT_MOST:
+            return Where((replace(condition, test=Comparison.ABOVE, or_left_out=not condition.or_left_out),))
     raise Problem("`only` cannot close that limit", "write the permission, and a must never beside it")
 
 
@@ -603,8 +609,9 @@ def _written(
     for key in sorted(grouped, key=repr):
         layer, server, conditions, elsewhere, texts = key
         tools, owners = grouped[key]
-        first = min(owners, key=lambda number: (write(lines[number].line), number))
-        sentence, text = lines[first].sentence, texts[0]
+        first = min(owners, key=lambda number: (write(lines[number].line), number), default=None)
+        sentence = lines[first].sentence if first is not None else ""
+        text = texts[0] if texts else _HARMLESS
         digest = hashlib.sha256(repr((key, sorted(tools))).encode()).hexdigest()[:6]
         name = f"{'-'.join(_SLUG.findall(text.lower())[:6])}-{digest}"
         asked: dict[str, Any] = {"server": [server], "tool": sorted(tools), **_loads(conditions)}

@@ -21,6 +21,7 @@ from ironcurtain.language.statement import (
     Amount,
     Attachments,
     Budget,
+    Comparison,
     Condition,
     Content,
     Count,
@@ -35,7 +36,6 @@ from ironcurtain.language.statement import (
     Place,
     Statement,
     Task,
-    Test,
     Thing,
     Where,
 )
@@ -126,6 +126,8 @@ def _explained(text: str, error: UnexpectedInput) -> StatementError:
     column = error.column if isinstance(error.column, int) and error.column > 0 else len(text) + 1
     accepts = getattr(error, "accepts", None) or getattr(error, "expected", None) or getattr(error, "allowed", None)
     expected = sorted({_SHOWN.get(name, f"`{_keyword(name)}`") for name in accepts or ()})
+    if getattr(getattr(error, "token", None), "type", "") == "$END":
+        column = len(text) + 1
     found = re.match(r'"[^"]*"?|[^\s,.]+|.', text[column - 1 :])
     word = found.group() if found else ""
     keywords = [_keyword(name) for name in accepts or () if name not in _SHOWN]
@@ -290,10 +292,10 @@ class _Statements(Transformer[Token, Any]):
         return Condition("", test.test, test.values, bool(given), bool(left_out))
 
     def is_given(self) -> Condition:
-        return Condition("", Test.GIVEN)
+        return Condition("", Comparison.GIVEN)
 
     def is_left_out(self) -> Condition:
-        return Condition("", Test.LEFT_OUT)
+        return Condition("", Comparison.LEFT_OUT)
 
     def given(self, _: Token) -> bool:
         return True
@@ -301,40 +303,40 @@ class _Statements(Transformer[Token, Any]):
     or_left_out = given
 
     def equals(self, values: tuple[Name, ...]) -> Condition:
-        return Condition("", Test.IS, values)
+        return Condition("", Comparison.IS, values)
 
     def differs(self, values: tuple[Name, ...]) -> Condition:
-        return Condition("", Test.IS_NOT, values)
+        return Condition("", Comparison.IS_NOT, values)
 
     def at_most(self, number: Token) -> Condition:
-        return Condition("", Test.AT_MOST, (Name(str(number)),))
+        return Condition("", Comparison.AT_MOST, (Name(str(number)),))
 
     def at_least(self, number: Token) -> Condition:
-        return Condition("", Test.AT_LEAST, (Name(str(number)),))
+        return Condition("", Comparison.AT_LEAST, (Name(str(number)),))
 
     def above(self, number: Token) -> Condition:
-        return Condition("", Test.ABOVE, (Name(str(number)),))
+        return Condition("", Comparison.ABOVE, (Name(str(number)),))
 
     def below(self, number: Token) -> Condition:
-        return Condition("", Test.BELOW, (Name(str(number)),))
+        return Condition("", Comparison.BELOW, (Name(str(number)),))
 
     def inside(self, names: tuple[Name, ...]) -> Condition:
-        return Condition("", Test.IN, names)
+        return Condition("", Comparison.IN, names)
 
     def under(self, names: tuple[Name, ...]) -> Condition:
-        return Condition("", Test.UNDER, names)
+        return Condition("", Comparison.UNDER, names)
 
     def contains(self, values: tuple[Name, ...]) -> Condition:
-        return Condition("", Test.CONTAINS, values)
+        return Condition("", Comparison.CONTAINS, values)
 
     def starts(self, values: tuple[Name, ...]) -> Condition:
-        return Condition("", Test.STARTS, values)
+        return Condition("", Comparison.STARTS, values)
 
     def ends(self, values: tuple[Name, ...]) -> Condition:
-        return Condition("", Test.ENDS, values)
+        return Condition("", Comparison.ENDS, values)
 
     def matches(self, pattern: Token) -> Condition:
-        return Condition("", Test.MATCHES, (Name(pattern[1:-1], quoted=True),))
+        return Condition("", Comparison.MATCHES, (Name(pattern[1:-1], quoted=True),))
 
     # Exceptions.
 

@@ -80,7 +80,7 @@ class People:
     outside: bool = False
 
 
-class Test(Enum):
+class Comparison(Enum):
     """What a condition asks of an argument."""
 
     IS = "is"
@@ -104,7 +104,7 @@ class Condition:
     """One argument, and what it must be."""
 
     argument: str
-    test: Test
+    test: Comparison
     values: tuple[Name, ...] = ()
     given: bool = False
     """`is given and ...`: the argument must be there."""

@@ -12,6 +12,7 @@ from ironcurtain.language.statement import (
     Amount,
     Attachments,
     Budget,
+    Comparison,
     Content,
     Count,
     Domain,
@@ -22,7 +23,6 @@ from ironcurtain.language.statement import (
     People,
     Place,
     Task,
-    Test,
     Where,
 )
 
@@ -147,7 +147,7 @@ def _party(party: Name | Domain) -> str:
 def _condition(condition: Condition) -> str:
     left_out = " or left out" if condition.or_left_out else ""
     given = "is given and " if condition.given else ""
-    if condition.test is Test.MATCHES:
+    if condition.test is Comparison.MATCHES:
         asks = f"matches /{condition.values[0].text}/"
     else:
         asks = f"{condition.test.value} {_names(condition.values)}".rstrip()

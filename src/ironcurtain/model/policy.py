@@ -110,6 +110,8 @@ class Mode:
     sql: bool = False
     """A command here is a statement in SQL."""
     when: tuple[tuple[str, frozenset[tuple[type, Scalar]]], ...] = ()
+    relative_to: str = ""
+    """The argument that holds the directory from which the server takes a relative path here."""
 
 
 @dataclass(frozen=True, slots=True)

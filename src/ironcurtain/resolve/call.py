@@ -101,9 +101,12 @@ class _Work:
     steps: Steps = field(default_factory=Steps)
     settled: bool = True
     """Every value is in the same form for each of its roles."""
+    whole: Mapping[str, Json] = field(default_factory=dict)
+    """All arguments, for paths that are relative to another argument."""
 
     def call(self, call: ToolCall, tool: Tool, arguments: Arguments) -> CanonicalCall:
         """The whole call."""
+        self.whole = arguments
         canonical = self.members(tool.arguments, arguments)
         return CanonicalCall(
             server=call.server,
@@ -227,10 +230,13 @@ class _Work:
         if form is Category.PARTY:
             return self._parties(shape.leaf, roles, text)
         if form is Category.PATH:
-            one: Value = self.resolver.paths.resolve(text, self.base, self.steps)
             self.named += len(text)
             if self.named > MAX_PATHS:
                 raise Refusal("value_count", f"more than {MAX_PATHS} characters of paths", "ask for fewer at once")
+            directory = self._directory(shape) if not text.startswith(("/", "~")) else None
+            if directory is not None:
+                return self._relative(shape.leaf, text, directory)
+            one: Value = self.resolver.paths.resolve(text, self.base, self.steps)
         elif form is Category.URL:
             one = resolve_url(text, lookup)
         elif form is Category.PLACE:
@@ -242,6 +248,24 @@ class _Work:
         else:
             one = text.strip() if form is Category.OTHER else text
         return (one,), str(one)
+
+    def _directory(self, shape: Shape) -> str | None:
+        """The directory that another argument names for relative paths here, if it is given."""
+        for name in dict.fromkeys(mode.relative_to for mode in shape.modes if mode.relative_to):
+            value = self.whole.get(name)
+            if isinstance(value, str) and value:
+                return self.resolver.paths.resolve(value, self.base, self.steps).text
+        return None
+
+    def _relative(self, leaf: str, text: str, directory: str) -> tuple[tuple[Value, ...], str]:
+        """A path from the directory that another argument names; it is sent as it came, less links and dots.
+
+        INVARIANT: what the server finds there is what was decided: the path does not lead out of the directory.
+        """
+        found = self.resolver.paths.resolve(text, directory, self.steps)
+        if not found.named_within(directory):
+            raise Refusal("path_escape", f"{leaf}: {quote(text)} leads out of {directory}", "name a file inside it")
+        return (found,), found.text[len(directory.rstrip("/")) + 1 :] or "."
 
     def _parties(self, leaf: str, roles: tuple[Role, ...], text: str) -> tuple[tuple[Value, ...], str]:
         parties = resolve_parties(text)

@@ -1,0 +1,140 @@
+"""Puts to the owner what no reader understood and where two readings differ, one sentence at a time."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from ironcurtain.cli.show import console, heading
+from ironcurtain.compiler.readers.reading import Reading, State
+from ironcurtain.compiler.readers.suggest import suggestions
+from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.errors import visible
+from ironcurtain.language.parsing import StatementError, keywords, parse
+from ironcurtain.language.writing import write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ironcurtain.compiler.agreement import Dispute
+    from ironcurtain.compiler.catalogue import Tool
+    from ironcurtain.compiler.reading import Read
+    from ironcurtain.compiler.setup import Known
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """Asks on the terminal."""
+
+    def unread(self, read: Read, tools: Sequence[Tool], known: Known) -> None:
+        """Go through the sentences that no reader understood."""
+        count = len(read.unread)
+        console().print(heading(f"\n{count} sentence{'s' if count > 1 else ''} to go through", " (Ctrl-C stops)"))
+        for place, number in enumerate(read.unread, 1):
+            sentence = read.sentences[number - 1]
+            offers = suggestions(sentence, tools, known)
+            console().print(Text.assemble((f"\n{place}/{count}  ", "dim"), (visible(sentence.text), "bold")))
+            why = read.readings[number - 1].why
+            if why:
+                console().print(Text(f"     {visible(why.splitlines()[0][:160])}", style="dim"))
+            for letter, lines in enumerate(offers, 1):
+                for shown, line in enumerate(lines):
+                    console().print(Text.assemble((f"  {letter if not shown else ' '}  ", "cyan"), visible(line)))
+            read.readings[number - 1] = self._chosen(offers, tools, known)
+
+    def _chosen(self, offers: Sequence[tuple[str, ...]], tools: Sequence[Tool], known: Known) -> Reading:
+        numbers = f"1-{len(offers)} takes one, " if len(offers) > 1 else "1 takes it, " if offers else ""
+        question = f"     {numbers}w writes your own, s skips (what it concerns asks), n: not a rule > "
+        while True:
+            answer = input(question).strip().lower()
+            if answer.isdigit() and 0 < int(answer) <= len(offers):
+                return Reading(State.READ, offers[int(answer) - 1], "owner", agreed=True)
+            if answer == "s":
+                return Reading(State.SKIPPED, reader="owner", agreed=True)
+            if answer == "n":
+                return Reading(State.NOT_A_RULE, reader="owner", agreed=True)
+            if answer == "w" and (lines := self._written(tools, known)):
+                return Reading(State.READ, lines, "owner", agreed=True)
+
+    def _written(self, tools: Sequence[Tool], known: Known) -> tuple[str, ...]:
+        """Statements that the owner writes, one a line, each checked at once; an empty line ends."""
+        lines: list[str] = []
+        with _completing(tools, known):
+            while text := input("     statement (Tab completes, an empty line ends) > ").strip():
+                try:
+                    line = parse(text)
+                except StatementError as error:
+                    console().print(Text(visible(error.shown()), style="yellow"))
+                    continue
+                (meaning,) = compile_statements([Sourced(line)], tools, known).meanings
+                if meaning.problem:
+                    console().print(Text(visible(f"     {meaning.problem}; {meaning.help}"), style="yellow"))
+                    continue
+                console().print(Text(visible(f"     {len(meaning.tools)} tools: {', '.join(meaning.tools[:5])}"), style="dim"))
+                lines.append(write(line))
+        return tuple(lines)
+
+    def new_tools(self, picks: Mapping[str, Sequence[str]]) -> bool:
+        """Show the tools that permissions would pick in addition, and ask for all of them at once."""
+        console().print(heading("\nnew tools that your permissions would pick:"))
+        for line, tools in picks.items():
+            console().print(Text(visible(f"  {line}  {', '.join(tools[:8])}{' ...' if len(tools) > 8 else ''}")))
+        return input("     include them? [y/N] ").strip().lower() in ("y", "yes")
+
+    def disputed(self, read: Read, disputes: Sequence[Dispute]) -> None:
+        """Go through the sentences that were read in two ways."""
+        for place, dispute in enumerate(disputes, 1):
+            number = dispute.number - 1
+            if not dispute.changes:  # the two mean the same for every call
+                continue
+            change = dispute.changes[0]
+            console().print(
+                Text.assemble((f"\n{place}/{len(disputes)}  ", "dim"), (visible(read.sentences[number].text), "bold"))
+            )
+            example = f"{change.server}/{change.tool} {visible(str(change.example.fields()))[:200]}"
+            console().print(Text(f"     for example {example}", style="dim"))
+            for letter, lines, word in ((1, dispute.first, change.was.word), (2, dispute.second, change.now.word)):
+                console().print(Text.assemble((f"  {letter}  ", "cyan"), visible(" ".join(lines)), (f"  -> {word}", "bold")))
+            answer = ""
+            while answer not in ("1", "2"):
+                answer = input("     which did you mean? 1 or 2 > ").strip()
+            if answer == "2":
+                read.readings[number] = read.second[number]
+            read.readings[number] = replace(read.readings[number], agreed=True)
+        read.second = []
+
+
+def words_for(tools: Sequence[Tool], known: Known) -> list[str]:
+    """Return the words that a statement may have here, for completion."""
+    things = {thing for tool in tools for thing in tool.things}
+    names = {*known.directories, *known.lists, *known.names}
+    arguments = {f"`{leaf}`" for tool in tools for leaf in tool.arguments}
+    return sorted({*keywords(), *things, *names, *arguments, *(tool.key for tool in tools)})
+
+
+@contextlib.contextmanager
+def _completing(tools: Sequence[Tool], known: Known) -> Iterator[None]:
+    """Complete with the Tab key while the owner writes a statement."""
+    try:
+        import readline  # noqa: PLC0415 - not on every platform
+    except ImportError:
+        yield
+        return
+    words = words_for(tools, known)
+    before, delims = readline.get_completer(), readline.get_completer_delims()
+
+    def complete(text: str, state: int) -> str | None:
+        found = [word for word in words if word.lower().startswith(text.lower())]
+        return found[state] + " " if state < len(found) else None
+
+    readline.set_completer(complete)
+    readline.set_completer_delims(" \t\n,")
+    readline.parse_and_bind("tab: complete")
+    try:
+        yield
+    finally:
+        readline.set_completer(before)
+        readline.set_completer_delims(delims)

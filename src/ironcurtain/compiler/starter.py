@@ -1,0 +1,62 @@
+"""A constitution to start from, made of statements for the servers that are there: read, ask before sending, never delete.
+
+Every line compiles for these tools, so that the owner edits something that works instead of facing an empty page.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.language.parsing import StatementError, parse
+from ironcurtain.language.writing import write
+from ironcurtain.model.roles import Category
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from ironcurtain.compiler.catalogue import Tool
+    from ironcurtain.compiler.setup import Known
+
+FOLDERS: Final = ("Documents", "Projects", "projects", "code", "src", "Notes", "Desktop")
+_HEAD: Final = """\
+# What my assistant may do
+
+<!-- Made for the servers you have. Edit it as you like: one sentence a line, in the plain language (docs/language.md) or in
+     your own words. Then run: ironcurtain compile -->
+"""
+
+
+def starter(tools: Sequence[Tool], known: Known, home: Path) -> str:
+    """Return the text of a starter constitution."""
+    parts = [_HEAD, "## Always\n", *_right(["must never delete anything."], tools, known), ""]
+    files = [tool for tool in tools if tool.of(Category.PATH)]
+    folders = [f"~/{name}" for name in FOLDERS if (home / name).is_dir()]
+    if files and folders:
+        lines = [f"may read files in {' or '.join(folders)}.", f"must ask before creating or changing files in {' or '.join(folders)}."]
+        parts += ["## Files\n", *_right(lines, tools, known), ""]
+    for server in dict.fromkeys(tool.server for tool in tools):
+        own = [tool for tool in tools if tool.server == server]
+        if all(tool.of(Category.PATH) for tool in own):
+            continue
+        lines = [
+            f"may read anything of {server}.",
+            f"must ask before creating or changing anything of {server}.",
+            f"must ask before sending, sharing, uploading or paying anything of {server}.",
+        ]
+        if right := [*_right(lines, tools, known)]:
+            parts += [f"## {server}\n", *right, ""]
+    parts += ["## Everything else\n", "must ask otherwise before doing anything with anything.", ""]
+    return "\n".join(parts)
+
+
+def _right(lines: Sequence[str], tools: Sequence[Tool], known: Known) -> Iterator[str]:
+    """The lines that pick tools; a server's name may need quotes."""
+    for line in lines:
+        try:
+            parsed = parse(line)
+        except StatementError:
+            continue
+        if not compile_statements([Sourced(parsed)], tools, known).problems:
+            yield write(parsed)

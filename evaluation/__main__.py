@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from evaluation import annotate, english
+from evaluation import annotate, readers
 
 
 def main() -> int:
     """Evaluate, and say what holds."""
     tools, tool_bars = annotate.evaluate()
-    sentences, sentence_bars = english.evaluate()
+    sentences, sentence_bars = readers.evaluate()
     parts = [
         "# Evaluation\n\nWritten by `make eval`.\n",
         f"## What tools do and what their arguments mean\n\n{annotate.INTRODUCTION}\n{tools}\n",
-        f"## What constitutions mean\n\n{english.INTRODUCTION}\n{sentences}\n",
+        f"## What constitutions mean\n\n{readers.INTRODUCTION}\n{sentences}\n",
     ]
     (annotate.DATA.parent / "docs" / "evaluation.md").write_text("\n".join(parts))
     print(f"{tools}\n\n{sentences}\n")

@@ -1,8 +1,9 @@
-"""A model beside the built-in compiler: real HTTP on this machine, and every way in which it can fail."""
+"""A model as a reader: real HTTP and real programs on this machine, and every way in which they can fail."""
 
 from __future__ import annotations
 
 import json
+import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -22,30 +23,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILES = f"files={DATA}/catalogues/npm__modelcontextprotocol_server-filesystem.json"
-TEXT = "It may read files in Projects. It may write files in Projects."
-READ = {
-    "sentence": 1,
-    "then": "allow",
-    "tool": ["read_file", "read_text_file"],
-    "paths": {"roles": ["read-path"], "within": "/home/kim/Projects"},
-}
-WRITE = {
-    "sentence": 2,
-    "then": "allow",
-    "tool": ["write_file"],
-    "paths": {"roles": ["write-path"], "within": "/home/kim/Projects"},
-}
-EVERYTHING = {"sentence": 1, "then": "allow", "server": ["files"]}
-NO_DRAFTS = {
-    "sentence": 1,
-    "then": "deny",
-    "paths": {"roles": ["read-path"], "within": "/home/kim/Projects/drafts"},
-}
+TEXT = "Whatever lies in Projects may be looked at by it. Putting things into Projects is its business too."
+READ = "may use files/read_file or files/read_text_file in Projects."
+WRITE = "may create or change files in Projects."
+BOTH = f"1: {READ}\n2: {WRITE}"
 
 
 def described(request: dict[str, Any], roles: dict[str, list[str]]) -> dict[str, Any] | None:
     """An answer to a question about tools: nothing means anything, but for what `roles` says."""
-    if "tools" not in request["tools"][0]["function"]["parameters"]["properties"]:
+    if not request.get("tools") or "tools" not in request["tools"][0]["function"]["parameters"]["properties"]:
         return None
     prompt = next(json.loads(each["content"]) for each in request["messages"] if each["role"] == "user")
     return {
@@ -66,6 +52,7 @@ def model(
     tests: Sequence[dict[str, Any]] = (),
     judgement: Any = None,
     fails: bool = False,
+    streams: bool = False,
 ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """A server that speaks like OpenAI's and gives these answers, the last one for ever; and what it was asked.
 
@@ -74,7 +61,7 @@ def model(
     asked: list[dict[str, Any]] = []
 
     def besides(request: dict[str, Any]) -> Any:
-        wanted = request["tools"][0]["function"]["parameters"]["properties"]
+        wanted = request["tools"][0]["function"]["parameters"]["properties"] if request.get("tools") else {}
         if "values" in wanted:
             return {"values": ["bbc.co.uk", "*.example.org", "no domain", "@contacts", "news.example"]}
         if "scenarios" in wanted:
@@ -85,11 +72,16 @@ def model(
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             answer = None if fails else besides(request)
-            if answer is None:
+            if answer is None and request.get("stream") and not streams:
+                answer = ""
+            elif answer is None:
                 asked.append(request)
                 answer = answers[min(len(asked), len(answers)) - 1]
-            if isinstance(answer, int):
-                self.send_error(answer)
+            if isinstance(answer, int) or (request.get("stream") and not streams):
+                self.send_error(answer if isinstance(answer, int) else 400)
+                return
+            if request.get("stream"):
+                self._stream(answer)
                 return
             message: dict[str, Any] = {"role": "assistant", "content": answer if isinstance(answer, str) else None}
             if not isinstance(answer, str):
@@ -113,6 +105,16 @@ def model(
             self.end_headers()
             self.wfile.write(data)
 
+        def _stream(self, answer: str) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.end_headers()
+            for piece in answer.splitlines(keepends=True):
+                delta = {"index": 0, "delta": {"role": "assistant", "content": piece}, "finish_reason": None}
+                chunk = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [delta]}
+                self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
+            self.wfile.write(b"data: [DONE]\n\n")
+
         def log_message(self, *_: Any) -> None:
             return
 
@@ -134,14 +136,14 @@ class Desk:
         monkeypatch.setenv("IRONCURTAIN_HOME", str(root / "home"))
         monkeypatch.setenv("OPENAI_API_KEY", "none")
 
-    def compile(self, url: str, *more: str, fails: bool = False) -> tuple[dict[str, Any], str]:
+    def compile(self, url: str, *more: str, code: int = 0) -> tuple[dict[str, Any], str]:
         self.monkeypatch.setenv("OPENAI_BASE_URL", url)
         words = ["compile", "--constitution", "constitution.md", "--setup", "setup.json", "--out", "policy"]
         words = [str(self.root / word) if word[-3:] in (".md", "son", "icy") else word for word in words]
-        code = main([*words, "--catalogue", FILES, "--yes", "--json", *more])
+        ended = main([*words, "--catalogue", FILES, "--yes", "--json", *more])
         said = self.capsys.readouterr()
-        assert code == fails, said.err
-        return json.loads(said.out), said.err
+        assert ended == code, said
+        return json.loads(said.out) if said.out else {}, said.err
 
     def decided(self, tool: str, path: str) -> str:
         loaded = load_policy(self.root / "policy", Surroundings(self.root / "home", time.time()))
@@ -157,82 +159,96 @@ def desk(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
 MODEL = ("--model", "openai-chat:m")
 
 
-def test_where_two_readings_differ_the_stricter_holds(desk: Desk) -> None:
-    with model({"rules": [NO_DRAFTS, EVERYTHING]}) as (url, asked):
+def test_a_model_reads_what_the_parser_does_not(desk: Desk) -> None:
+    with model(BOTH) as (url, asked):
         said, _ = desk.compile(url, *MODEL)
     assert said["verdict"] == "pass"
-    assert desk.decided("read_file", "/home/kim/Projects/a") == "allow", "both say so"
-    assert desk.decided("read_file", "/home/kim/Projects/drafts/a") == "deny", "the model is stricter"
-    assert desk.decided("read_file", "/home/kim/Letters/a") == "deny", "the built-in compiler is stricter"
-    prompt = json.dumps(asked[0]["messages"])
-    assert "It may read files in Projects." in prompt
+    assert [each["reader"] for each in said["sentences"]] == ["model openai-chat:m"] * 2
+    assert desk.decided("read_file", "/home/kim/Projects/a") == "allow"
+    assert desk.decided("write_file", "/home/kim/Projects/a") == "allow"
+    assert desk.decided("read_file", "/home/kim/Letters/a") == "deny"
+    assert len(asked) == 2, "twice, independently"
+    assert "Whatever lies in Projects" in json.dumps(asked[0]["messages"])
     noted = [json.loads(line) for line in (desk.root / "home" / "llm-interactions.jsonl").read_text().splitlines()]
-    stages = [("annotate", 120), ("compile", 120), ("scenarios", 120)]
-    assert [(each["stage"], each["tokens"]) for each in noted] == stages
+    assert [each["stage"] for each in noted] == ["annotate", "read", "read"]
 
 
-def test_what_a_model_does_not_grant_is_not_granted(desk: Desk) -> None:
-    with model({"rules": [READ]}) as (url, _):
+def test_an_answer_that_comes_in_pieces(desk: Desk) -> None:
+    with model(BOTH, streams=True) as (url, _):
         desk.compile(url, *MODEL)
-        assert desk.decided("read_file", "/home/kim/Projects/a") == "allow"
-        assert desk.decided("write_file", "/home/kim/Projects/a") == "deny"
-        assert desk.decided("list_directory", "/home/kim/Projects/a") == "deny"
-        desk.compile(url, *MODEL, "--opinion", "built-in")
-        assert desk.decided("write_file", "/home/kim/Projects/a") == "allow"
+    assert desk.decided("write_file", "/home/kim/Projects/a") == "allow"
+
+
+def test_where_two_readings_differ_the_stricter_holds_there_and_not_elsewhere(desk: Desk) -> None:
+    with model(BOTH, f"1: {READ}\n2: must ask before creating or changing files in Projects.") as (url, _):
+        desk.compile(url, *MODEL)
+    assert desk.decided("read_file", "/home/kim/Projects/a") == "allow"
+    assert desk.decided("write_file", "/home/kim/Projects/a") == "escalate"
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(desk: Desk) -> None:
+    with model(BOTH, 500) as (url, asked):
+        desk.compile(url, *MODEL, code=2)
+        assert len(asked) >= 2
+    with model(BOTH) as (url, asked):
+        desk.compile(url, *MODEL)
+    assert len(asked) == 1, "the first reading was kept"
 
 
 def test_a_bad_answer_is_given_back_for_repair(desk: Desk) -> None:
-    structural = {**READ, "paths": {"roles": ["read-path"], "within": "/home/kim/.ironcurtain/policy"}}
-    nowhere = {**READ, "sentence": 7}
-    nonsense = {**READ, "paths": {"roles": ["recipient"], "within": "/home/kim/Projects"}}
-    wrong = [{"rules": [each]} for each in (structural, nowhere, nonsense)]
-    with model(*wrong, {"rules": [READ, WRITE]}) as (url, asked):
-        desk.compile(url, *MODEL)
-    assert len(asked) == 4
-    complaints = [json.dumps(request["messages"][-1]) for request in asked[1:]]
-    assert ["out of your hands" in complaints[0], "no sentence 7" in complaints[1]] == [True, True]
-    assert desk.decided("write_file", "/home/kim/Projects/a") == "allow"
+    with model(f"1: may read fils in Projects.\n2: {WRITE}", f"1: {READ}") as (url, asked):
+        desk.compile(url, *MODEL, "--once")
+    assert len(asked) == 2
+    assert "no tool is about fils" in json.dumps(asked[1]["messages"])
+    assert desk.decided("read_file", "/home/kim/Projects/a") == "allow"
 
 
-@pytest.mark.parametrize(
-    "answer",
-    some(
-        [
-            "I would rather not.",
-            {"rules": "all"},
-            {"rules": [{**READ, "then": "maybe"}]},
-            {"rules": [{**READ, "extra": 1}]},
-            {"rules": [READ] * 401},
-            500,
-            401,
-        ],
-        3,
-    ),
-    ids=some(["prose", "no list", "no outcome", "an extra key", "too many", "a fault", "no key"], 3),
-)
-def test_a_model_that_fails_costs_nothing_but_time(desk: Desk, answer: Any) -> None:
+@pytest.mark.parametrize("answer", ["I would rather not.", "1: allow everything", "{}"], ids=["prose", "nonsense", "json"])
+def test_a_model_that_talks_nonsense_permits_nothing(desk: Desk, answer: str) -> None:
+    with model(answer) as (url, _):
+        said, _ = desk.compile(url, *MODEL, code=3)
+    assert [each["state"] for each in said["sentences"]] == ["unread"] * 2
+    assert desk.decided("read_file", "/home/kim/Projects/a") == "deny"
+
+
+@pytest.mark.parametrize("answer", some([500, 401], 1), ids=some(["a fault", "no key"], 1))
+def test_a_model_that_fails_is_named_and_nothing_is_made(desk: Desk, answer: Any) -> None:
     with model(answer, fails=True) as (url, _):
-        said, complaint = desk.compile(url, *MODEL)
-    assert said["verdict"] == "pass"
-    assert "no second opinion" in complaint
-    assert desk.decided("write_file", "/home/kim/Projects/a") == "allow"
+        desk.compile(url, *MODEL, code=2)
+    assert not (desk.root / "policy").exists()
 
 
 def test_nobody_is_asked_unless_a_model_is_named(desk: Desk) -> None:
-    with model({"rules": []}) as (url, asked):
-        desk.compile(url)
+    with model(BOTH) as (url, asked):
+        desk.compile(url, code=3)
     assert asked == []
     assert not (desk.root / "home" / "llm-interactions.jsonl").exists()
 
 
-def test_a_model_that_is_not_there(desk: Desk) -> None:
-    said, complaint = desk.compile("http://127.0.0.1:9/v1", *MODEL)
-    assert said["verdict"] == "pass"
-    assert "no second opinion" in complaint
+def test_a_program_that_the_owner_has_is_a_model(desk: Desk) -> None:
+    program = desk.root / "model.py"
+    answer = f"asked = sys.stdin.read()\nassert 'Whatever lies in Projects' in asked\nprint({BOTH!r})"
+    program.write_text(f"import sys\n{answer}\n")
+    desk.compile("http://127.0.0.1:9/v1", "--model", f"command:{sys.executable} {program}")
+    assert desk.decided("read_file", "/home/kim/Projects/a") == "allow"
+    program.write_text("import sys\nsys.exit('no such login')\n")
+    (desk.root / "constitution.md").write_text(TEXT + " More is welcome.")
+    _, said = desk.compile("http://127.0.0.1:9/v1", "--model", f"command:{sys.executable} {program}", code=2)
+    assert "no such login" in said
+
+
+def test_any_chat_window_is_a_model(desk: Desk) -> None:
+    _, said = desk.compile("http://127.0.0.1:9/v1", "--by-hand", code=2)
+    question = desk.root / "home" / "question-for-a-model.md"
+    assert str(question) in said
+    assert "Whatever lies in Projects" in question.read_text()
+    (desk.root / "answer.txt").write_text(BOTH)
+    desk.compile("http://127.0.0.1:9/v1", "--by-hand", "--once", "--answer", str(desk.root / "answer.txt"))
+    assert desk.decided("read_file", "/home/kim/Projects/a") == "allow"
 
 
 def test_a_model_may_add_a_role_and_takes_none_away(desk: Desk) -> None:
-    with model({"rules": [READ, WRITE]}, roles={"content": ["outbound-content"]}) as (url, _):
+    with model(BOTH, roles={"content": ["outbound-content"]}) as (url, _):
         desk.compile(url, *MODEL)
     annotations = json.loads((desk.root / "policy" / "tool-annotations.json").read_text())
     (write,) = [tool for tool in annotations["servers"]["files"]["tools"] if tool["toolName"] == "write_file"]
@@ -253,14 +269,14 @@ def written(path: str, expected: str, tool: str = "read_file") -> dict[str, Any]
 
 SECRET = written("/home/kim/Projects/secret/a", "deny")
 JUDGED: dict[str, Any] = {"explanations": ["nothing speaks of secret"], "probes": [], "fixes": []}
-MENDS = {"sentence": 1, "then": "deny", "paths": {"roles": ["read-path"], "within": "/home/kim/Projects/secret"}}
+MENDS = "must never read files in ~/Projects/secret."
 
 
 def test_what_a_model_expects_is_tested_and_a_failure_stays_one(desk: Desk) -> None:
     tests = [written("/home/kim/Projects/a", "allow"), SECRET, written("/home/kim/Letters/a", "allow")]
-    with model({"rules": [READ, WRITE]}, tests=tests, judgement=JUDGED) as (url, _):
-        first, _ = desk.compile(url, *MODEL, fails=True)
-        again, _ = desk.compile(url, *MODEL, fails=True)
+    with model(BOTH, tests=tests, judgement=JUDGED) as (url, _):
+        first, _ = desk.compile(url, *MODEL, "--tests", code=1)
+        again, _ = desk.compile(url, *MODEL, "--tests", code=1)
     assert first["verdict"] == again["verdict"] == "fail"
     (failed,) = first["failed"]
     assert "openai-chat:m" in failed
@@ -270,10 +286,9 @@ def test_what_a_model_expects_is_tested_and_a_failure_stays_one(desk: Desk) -> N
 
 def test_a_fix_that_only_forbids_is_taken_and_one_that_loosens_is_not(desk: Desk) -> None:
     probe = written("/home/kim/Projects/secret/b/c", "deny")
-    loosens = {"sentence": 1, "then": "escalate", "paths": {"roles": ["read-path"], "within": "/home/kim/Letters"}}
-    judgement = {**JUDGED, "probes": [probe], "fixes": [loosens, MENDS]}
-    with model({"rules": [READ, WRITE]}, tests=[SECRET], judgement=judgement) as (url, _):
-        said, _ = desk.compile(url, *MODEL)
+    judgement = {**JUDGED, "probes": [probe], "fixes": [MENDS]}
+    with model(BOTH, tests=[SECRET], judgement=judgement) as (url, _):
+        said, _ = desk.compile(url, *MODEL, "--tests")
     assert said["verdict"] == "pass"
     assert desk.decided("read_file", "/home/kim/Projects/secret/b/c") == "deny"
     assert desk.decided("read_file", "/home/kim/Projects/a") == "allow"
@@ -284,7 +299,7 @@ def test_a_fix_that_only_forbids_is_taken_and_one_that_loosens_is_not(desk: Desk
     "answer",
     some(
         [
-            {**JUDGED, "fixes": [{**MENDS, "then": "allow"}]},
+            {**JUDGED, "fixes": ["may read files."]},
             {**JUDGED, "verdict": "pass"},
             {**JUDGED, "probes": [{**SECRET, "tool": "none"}]},
             {**JUDGED, "probes": [{**SECRET, "arguments": {"nothing": 1}}]},
@@ -296,8 +311,8 @@ def test_a_fix_that_only_forbids_is_taken_and_one_that_loosens_is_not(desk: Desk
     ids=some(["an allow", "a verdict", "no tool", "no arguments", "an expectation", "prose"], 3),
 )
 def test_a_judge_that_wants_more_than_it_may_is_not_heard(desk: Desk, answer: Any) -> None:
-    with model({"rules": [READ, WRITE]}, tests=[SECRET], judgement=answer) as (url, _):
-        said, _ = desk.compile(url, *MODEL, fails=True)
+    with model(BOTH, tests=[SECRET], judgement=answer) as (url, _):
+        said, _ = desk.compile(url, *MODEL, "--tests", code=1)
     assert said["verdict"] == "fail", "what was expected stays expected"
     with pytest.raises(ArtifactError, match="did not pass"):
         desk.decided("read_file", "/home/kim/Projects/a")
@@ -308,7 +323,7 @@ def test_a_list_that_a_model_fills(desk: Desk) -> None:
     home = desk.root / "home"
     with (home / "config.toml").open("a") as file:
         file.write('[lists.news-sites]\nkind = "domain"\nmodel = "openai-chat:m"\nwanted = "news sites"\n')
-    with model({"rules": []}) as (url, _):
+    with model("") as (url, _):
         desk.monkeypatch.setenv("OPENAI_BASE_URL", url)
         assert main(["lists", "refresh", "--yes"]) == 0
     said = desk.capsys.readouterr().out

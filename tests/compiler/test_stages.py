@@ -12,7 +12,10 @@ from evaluation.annotate import DATA
 from ironcurtain.artifacts.policy import POLICY, Surroundings, build, load_policy, read_bundle
 from ironcurtain.artifacts.verify import run_scenarios
 from ironcurtain.compiler.cache import Cache
-from ironcurtain.compiler.offline import compile_offline
+from ironcurtain.compiler.making import Making
+from ironcurtain.compiler.offline import annotated_offline
+from ironcurtain.compiler.readers.reading import State
+from ironcurtain.compiler.readers.store import Readings
 from ironcurtain.compiler.setup import Known, NamedList
 from ironcurtain.compiler.stages import Stages
 from ironcurtain.errors import ArtifactError
@@ -44,7 +47,9 @@ class Desk:
 
     def make(self, text: str, *catalogues: str, own: list[dict[str, Any]] | None = None) -> Made:
         self.steps.clear()
-        product = compile_offline(text, catalogues or (FILES,), KNOWN, {}, 1, self.stages)
+        servers = annotated_offline(catalogues or (FILES,), {}, self.stages)
+        making = Making(self.stages, servers, KNOWN, Readings(), self.root / "policy", self.around, 1)
+        product = making.product(text, None)
         return self.stages.finish(product, self.root / "policy", self.around, own=own or [])
 
 
@@ -55,10 +60,10 @@ def desk(tmp_path: Path) -> Desk:
 
 def test_a_second_run_remembers_every_stage(desk: Desk) -> None:
     first = desk.make("It may read files in Projects.")
-    assert [step.name for step in desk.steps] == ["annotate", "compile", "prove", "scenarios", "verify"]
+    assert [step.name for step in desk.steps] == ["annotate", "read", "compile", "prove", "scenarios", "verify"]
     assert not any(step.remembered for step in desk.steps)
     second = desk.make("It may read files in Projects.")
-    assert [step.remembered for step in desk.steps] == [True, True, True, True, False]
+    assert [step.remembered for step in desk.steps] == [True, False, False, True, True, False]
     assert second.product.artifacts == first.product.artifacts
     assert second.statements == first.statements
 
@@ -66,7 +71,7 @@ def test_a_second_run_remembers_every_stage(desk: Desk) -> None:
 def test_another_word_is_another_input(desk: Desk) -> None:
     desk.make("It may read files in Projects.")
     desk.make("It may read files in Invoices.")
-    assert [step.remembered for step in desk.steps] == [True, False, False, False, False]
+    assert [step.remembered for step in desk.steps] == [True, False, False, False, False, False]
 
 
 def test_a_damaged_memory_is_made_again(desk: Desk) -> None:
@@ -112,9 +117,10 @@ def test_no_second_run_makes_a_pass_of_a_failure(desk: Desk, monkeypatch: pytest
     assert not desk.make(text).verification.passed
 
 
-CONSTITUTION = """It may read anything in Projects, and write there, but never in Invoices.
-It may send email to people in my contacts. If somebody is not in my contacts, ask me first.
-Never send one email to more than 5 people. Nothing is ever to be deleted."""
+CONSTITUTION = """may read files in Projects. may create or change files in Projects.
+must never create or change files in Invoices. may send email to contacts. must ask otherwise before sending email.
+must never send email to more than 5 people. may move files in Projects.
+must never delete anything, except moving files."""
 
 
 def test_changing_any_rule_breaks_a_scenario(desk: Desk) -> None:
@@ -126,7 +132,8 @@ def test_changing_any_rule_breaks_a_scenario(desk: Desk) -> None:
     for index, rule in enumerate(policy["rules"]):
         then = "deny" if rule["then"] == "allow" else "allow" if rule["if"] else "escalate"
         changed = {**rule, "then": then}
-        changed.pop("elsewhere", None)
+        for key in ("elsewhere", "joined"):
+            changed.pop(key, None)
         rules = [*policy["rules"][:index], changed, *policy["rules"][index + 1 :]]
         file.write_text(json.dumps({**policy, "rules": rules}))
         loaded = build(read_bundle(desk.root / "policy"), desk.around)
@@ -136,12 +143,29 @@ def test_changing_any_rule_breaks_a_scenario(desk: Desk) -> None:
     assert [rule["name"] for rule in unnoticed if above not in rule["if"].get("values", {}).values()] == []
 
 
-def test_sentences_that_contradict_each_other_stand_side_by_side(desk: Desk) -> None:
-    made = desk.make("It may read files in Projects. Never read files in Projects.")
-    permission = made.product.compiled.report[0]
-    assert permission.verdict == "covered"
-    assert permission.notes == ("contradicts: Never read files in Projects. -- that one holds",)
+def test_a_permission_under_a_prohibition_is_an_error_that_names_it(desk: Desk) -> None:
+    made = desk.make("may use files/read_file. must never use files/read_file.")
+    (told,) = made.product.report[0].told
+    assert "can never hold: must never use files/read_file." in told.meaning.problem
     assert made.verification.passed
+
+
+def test_what_is_said_of_a_statement_is_what_the_engine_decides(desk: Desk) -> None:
+    made = desk.make("may read files in Projects. must ask before reading files in Projects. must never delete anything.")
+    told = [each.told[0] for each in made.product.report]
+    assert [each.outcome for each in told] == ["escalate", "escalate", "deny"], "the ask beats the permission"
+    assert all(each.example is not None for each in told)
+
+
+def test_what_was_not_understood_makes_permissions_under_its_heading_ask(desk: Desk) -> None:
+    text = "# Files\nmay read files in Projects.\nBe nice to the gizmos of Projects.\n# Mail\nmay send email to contacts."
+    made = desk.make(text, FILES, MAIL)
+    assert [each.reading.state for each in made.product.report] == [State.READ, State.UNREAD, State.READ]
+    loaded = load_policy(desk.root / "policy", desk.around)
+    request = {"serverName": "files", "toolName": "read_file", "arguments": {"path": "/home/kim/Projects/x"}}
+    assert outcome(loaded, request) == "escalate"
+    mail = {"to": ["bob@x.example"], "from": "k@x.example", "subject": "x", "text": "x"}
+    assert outcome(loaded, {"serverName": "mail", "toolName": "send-email", "arguments": mail}) == "allow"
 
 
 def test_an_empty_constitution_denies_everything(desk: Desk) -> None:

@@ -12,11 +12,11 @@ from ironcurtain.adoption.program import program
 from ironcurtain.artifacts.home import Home, default_home
 from ironcurtain.artifacts.servers import read_servers
 from ironcurtain.cli.client import tell_to_look
+from ironcurtain.cli.constitution import offer
 from ironcurtain.cli.folding import say
 from ironcurtain.cli.init import furnish
 from ironcurtain.cli.main import DONE, NO
 from ironcurtain.cli.servers import look_at, recompile
-from ironcurtain.cli.constitution import offer
 from ironcurtain.cli.show import agreed, console, table
 from ironcurtain.errors import Refusal, visible
 

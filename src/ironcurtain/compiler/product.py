@@ -29,6 +29,8 @@ class Told:
     outcome: str = ""
     """`allow`, `escalate` or `deny`, as the engine decides the example; empty if there is none."""
     example: Mapping[str, Any] | None = None
+    own: bool = False
+    """The example is one that a rule of the statement decides."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from ironcurtain.compiler.product import Product, Reported, Told, product_of
 from ironcurtain.compiler.readers.guards import warnings
 from ironcurtain.compiler.reading import compiled_from, read_constitution
 from ironcurtain.compiler.scenarios import derive_scenarios
+from ironcurtain.compiler.statements import HARMLESS
 from ironcurtain.wire.strict_json import canonical
 
 if TYPE_CHECKING:
@@ -247,7 +248,7 @@ class Stages:
         known = self.cache.find("prove", inputs)
         if known is None:
             loaded = build(read_bundle(directory), surroundings)
-            sentences = {each.sentence.text for each in product.report}
+            sentences = {each.sentence.text for each in product.report} | {HARMLESS}
             prover = Prover(loaded, surroundings.now, sentences)
             known = {"statements": [each.fields() for each in prover.statements()], "regions": prover.regions}
             self.cache.keep("prove", inputs, known)
@@ -375,18 +376,25 @@ def exemplified(product: Product, scenarios: Iterable[Mapping[str, Any]]) -> Pro
     INVARIANT: what is said of a statement comes from the engine's decision, never from how the statement was written.
     """
     by_rule: dict[str, Mapping[str, Any]] = {}
+    by_tool: dict[str, Mapping[str, Any]] = {}
     for scenario in scenarios:
         rule, _, how = str(scenario["description"]).partition(", ")
         if how.endswith(": inside"):
             by_rule.setdefault(rule, scenario)
+            request = scenario["request"]
+            by_tool.setdefault(f"{request['serverName']}/{request['toolName']}", scenario)
     report = []
     for reported in product.report:
         told = []
         for each in reported.told:
-            found = [by_rule[name] for name in each.meaning.rules if name in by_rule]
+            found = own = [by_rule[name] for name in each.meaning.rules if name in by_rule]
+            if not found:  # others decide all that it is about
+                found = [by_tool[tool] for tool in each.meaning.tools if tool in by_tool]
             shown = next((one for one in found if one["expectedDecision"] == _wanted(each)), found[0] if found else None)
             told.append(
-                replace(each, outcome=shown["expectedDecision"], example=shown["request"]) if shown is not None else each
+                replace(each, outcome=shown["expectedDecision"], example=shown["request"], own=shown in own)
+                if shown is not None
+                else each
             )
         report.append(replace(reported, told=tuple(told)))
     return replace(product, report=tuple(report))
@@ -402,7 +410,7 @@ def _belied(product: Product) -> Iterator[str]:
     """Statements of which the engine says less than they do: what they forbid is not refused, or not asked about."""
     for reported in product.report:
         for each in reported.told:
-            if each.outcome == "allow" and _wanted(each) != "allow":
+            if each.own and each.outcome == "allow" and _wanted(each) != "allow":
                 yield f"a call that it forbids or asks about would be allowed: {each.meaning.text}"
 
 

@@ -74,7 +74,8 @@ _NEEDS: Final = {
     "run": frozenset[str](),
 }
 """The roles that an act cannot do without. What else a call gives of paths, people, addresses and commands stays out."""
-_HARMLESS: Final = "tools that touch nothing may always be used."
+HARMLESS: Final = "tools that touch nothing may always be used."
+"""The principle of the one permission that needs no sentence."""
 _SLUG: Final = re.compile(r"[a-z0-9]+")
 
 
@@ -610,8 +611,8 @@ def _written(
         layer, server, conditions, elsewhere, texts = key
         tools, owners = grouped[key]
         first = min(owners, key=lambda number: (write(lines[number].line), number), default=None)
-        sentence = lines[first].sentence if first is not None else ""
-        text = texts[0] if texts else _HARMLESS
+        sentence = lines[first].sentence if first is not None else HARMLESS
+        text = texts[0] if texts else HARMLESS
         digest = hashlib.sha256(repr((key, sorted(tools))).encode()).hexdigest()[:6]
         name = f"{'-'.join(_SLUG.findall(text.lower())[:6])}-{digest}"
         asked: dict[str, Any] = {"server": [server], "tool": sorted(tools), **_loads(conditions)}

@@ -209,6 +209,9 @@ def _from_command(command: str, instructions: str, prompt: str, progress: Callab
         process.kill()
         process.wait()
         reader.join(1.0)
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
     if code != 0 or not whole.strip():
         said = next((line for line in "".join(errors).splitlines() if line.strip()), "it said nothing")
         raise Unanswered("model_unanswered", f"{words[0]} ended with {code}: {said[:200]}", "run it by hand once")

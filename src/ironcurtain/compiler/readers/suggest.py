@@ -32,7 +32,7 @@ OFFERED: Final = 3
 _VERBS: Final = {
     "read": """read look view see list search browse find check open get show watch query summarise summarize check inspect
         fetch download consult access know""",
-    "create": "create add make write draft open schedule book plan save new file record log note generate stage commit set",
+    "create": "create add make write draft schedule book plan save generate stage commit",
     "change": """change edit update modify write rename label tick mark complete close assign set move adjust correct tag
         reschedule rewrite reorder finish tidy sort turn switch snooze archive""",
     "delete": "delete remove erase drop purge destroy clear wipe cancel discard",

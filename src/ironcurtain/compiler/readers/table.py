@@ -61,10 +61,10 @@ _TABLE: Final = (
     (r"^(.+?ing\b.*?) (?:is|are) (?:forbidden|not allowed|not okay|off limits|prohibited|not permitted)$", r"must never @<\1"),
     (r"^(.+?) (?:is|are) off limits$", r"must never do anything with \1"),
     (r"\bmust never touch\b", "must never do anything with"),
+    (r"^nothing (?:may|must|can|should) be (\w+)(.*)$", r"must never @>\1 anything\2"),
     (r"^no (.+?) (?:may|must|can|should) be (\w+)(.*)$", r"must never @>\2 \1\3"),
     (r"^(.+?) must never be (\w+)(.*)$", r"must never @>\2 \1\3"),
     (r"^(.+?) (?:may|can) be (\w+)(.*)$", r"may @>\2 \1\3"),
-    (r"^nothing (?:may|must|can|should) be (\w+)(.*)$", r"must never @>\1 anything\2"),
     (rf"^{_SUBJECT}(?=may|must|can)", ""),
     (r"^can\b", "may"),
     (r"\b(?:people|recipients|persons) at once\b|\b(?:recipients|persons)\b", "people"),
@@ -98,10 +98,11 @@ def read_by_table(
     for candidate in (sentence.text, text):
         found: list[str] = []
         for clause in _TWO.split(candidate.strip().rstrip(".!")):
-            line = _direct(clause) or _substituted(clause, known)
-            if line is None:
+            lines = [line for line in (_direct(clause), _substituted(clause, known)) if line is not None]
+            right = next((line for line in lines if is_right([line])), None)
+            if right is None:
                 break
-            found.append(line)
+            found.append(right)
         else:
             if found and is_right(found):
                 return tuple(found)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from tests.support import Place, tool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
 # Values that lead to a rule come several times, so that most calls get there.
 PATH_ROLES = ["read-path", "write-path", "delete-path"]
@@ -227,39 +228,61 @@ LEAVES: dict[str, tuple[list[list[str]], list[Any]]] = {
 ROLES = sorted({role for roles, _ in LEAVES.values() for entry in roles for role in entry} - {"none"})
 
 
-def _some(choices: list[Any], least: int = 1, most: int = 2) -> st.SearchStrategy[list[Any]]:
-    return st.lists(st.sampled_from(choices), min_size=least, max_size=most, unique_by=repr)
+class Dice(Random):
+    """Random choices from one seed.
+
+    Hypothesis draws the seed and nothing else: of what it draws itself it repeats large parts from one example to the
+    next, and a world is too large to be shrunk anyway.
+    """
+
+    def yes(self) -> bool:
+        return self.random() < 0.5
+
+    def one_in(self, many: int) -> bool:
+        return self.randrange(many) == 0
+
+    def some(self, choices: Sequence[Any], least: int = 1, most: int = 2) -> list[Any]:
+        """Different ones, `least` to `most` of them; what stands there several times comes more often."""
+        wanted = self.randint(least, most)
+        found: dict[str, Any] = {}
+        for _ in range(4 * wanted):
+            one = self.choice(choices)
+            found.setdefault(repr(one), one)
+            if len(found) >= wanted:
+                break
+        return [*found.values()][:wanted]
 
 
-@st.composite
-def _entries(draw: Callable[..., Any], leaf: str) -> Any:
+_SEEDS = st.integers(0, 2**64 - 1)
+
+
+def _entries(dice: Dice, leaf: str) -> Any:
     roles = LEAVES[leaf][0]
-    one = st.fixed_dictionaries(
-        {"roles": st.sampled_from(roles)}, optional={"absent": st.sampled_from(["nothing", "unknown"])}
-    )
+
+    def one() -> dict[str, Any]:
+        absent = {"absent": dice.choice(["nothing", "unknown"])} if dice.yes() else {}
+        return {"roles": dice.choice(roles), **absent}
+
     if leaf == "sql":
-        return {**draw(one), "language": "sql"}
-    if leaf not in ("path", "id", "channel") or not draw(st.booleans()):
-        return draw(one)
-    first, second = draw(one), draw(one)
-    when = draw(st.sampled_from([{"mode": "list"}, {"mode": ["list", "show"]}, {"mode": {"equals": "list"}}]))
+        return {**one(), "language": "sql"}
+    if leaf not in ("path", "id", "channel") or not dice.yes():
+        return one()
+    first, second = one(), one()
+    when = dice.choice([{"mode": "list"}, {"mode": ["list", "show"]}, {"mode": {"equals": "list"}}])
     return [{**first, "when": when}, {**second, "when": {"mode": {"in": ["delete", 1]}}}]
 
 
-@st.composite
-def _tools(draw: Callable[..., Any]) -> list[dict[str, Any]]:
+def _tools(dice: Dice) -> list[dict[str, Any]]:
     made = []
-    for index in range(draw(st.integers(1, 3))):
-        leaves = draw(_some(sorted(LEAVES), 0, 5))
-        args = {leaf: draw(_entries(leaf)) for leaf in leaves}
+    for index in range(dice.randint(1, 3)):
+        leaves = dice.some(sorted(LEAVES), 0, 5)
+        args = {leaf: _entries(dice, leaf) for leaf in leaves}
         if any(isinstance(entry, list) for entry in args.values()):
-            args["mode"] = draw(
-                st.sampled_from([{"roles": ["none"]}, {"roles": ["account"]}, {"roles": ["identifier"]}])
-            )
+            args["mode"] = dice.choice([{"roles": ["none"]}, {"roles": ["account"]}, {"roles": ["identifier"]}])
         top = sorted({_top(leaf) for leaf in args})
-        required = draw(_some(top, 0, 2)) if top else []
-        server = draw(st.sampled_from(["fs", "net"]))
-        definition = {"name": f"tool_{index}", "inputSchema": draw(_schemas(tuple(args), required))}
+        required = dice.some(top, 0, 2) if top else []
+        server = dice.choice(["fs", "net"])
+        definition = {"name": f"tool_{index}", "inputSchema": _schemas(dice, tuple(args), required)}
         made.append(tool(f"tool_{index}", args, server=server, definition=definition))
     return made
 
@@ -302,23 +325,22 @@ DEFAULTS: dict[str, list[Any]] = {
 }
 
 
-@st.composite
-def _schemas(draw: Callable[..., Any], leaves: tuple[str, ...], required: list[str]) -> dict[str, Any]:
+def _schemas(dice: Dice, leaves: tuple[str, ...], required: list[str]) -> dict[str, Any]:
     """Now and then with a default: of the argument itself, beside a reference, in a branch or in a condition."""
     made = _schema(leaves)
     if required:
         made["required"] = required
     able = sorted(name for name in made["properties"] if name in DEFAULTS)
-    if not able or draw(st.integers(0, 2)):
+    if not able or not dice.one_in(3):
         return made
-    name = draw(st.sampled_from(able))
-    default = {"default": draw(st.sampled_from(DEFAULTS[name]))}
-    way = draw(st.sampled_from(["own", "own", "reference", "both", "branch", "then", "else", "dependent", "around"]))
+    name = dice.choice(able)
+    default = {"default": dice.choice(DEFAULTS[name])}
+    way = dice.choice(["own", "own", "reference", "both", "branch", "then", "else", "dependent", "around"])
     own = made["properties"][name]
     if way == "own":
         own.update(default)
     elif way in ("reference", "both"):
-        there = own if way == "reference" else {**own, "default": draw(st.sampled_from(DEFAULTS[name]))}
+        there = own if way == "reference" else {**own, "default": dice.choice(DEFAULTS[name])}
         made["$defs"] = {"there": there}
         made["properties"][name] = {"$ref": "#/$defs/there", **default}
     elif way == "branch":
@@ -408,6 +430,7 @@ ON_ANYTHING = [
 ]  # fmt: skip
 
 
+ON_RULES = [*ON_VALUES, *ON_VALUES, "tool", "sideEffects", "roles", "roles", "origin", "assess"]
 ARGUMENT_PREDICATES: list[dict[str, Any]] = [
     {"equals": "list"},
     {"equals": "#C1"},
@@ -441,39 +464,34 @@ class Subjects:
         return [name for name in sorted(table) if set(name.split("+")) & set(self.roles)]
 
 
-@st.composite
-def _conditions(
-    draw: Callable[..., Any], subjects: Subjects, kinds: list[str], least: int = 0, most: int = 3
-) -> dict[str, Any]:
+def _conditions(dice: Dice, subjects: Subjects, kinds: list[str], least: int = 0, most: int = 3) -> dict[str, Any]:
     made: dict[str, Any] = {}
-    for kind in draw(_some(kinds, least, most)):
+    for kind in dice.some(kinds, least, most):
         if kind == "server":
-            made[kind] = draw(_some(["fs", "net", "f*", "other"]))
+            made[kind] = dice.some(["fs", "net", "f*", "other"])
         elif kind == "tool":
-            made[kind] = draw(_some(["tool_0", "tool_1", "tool_*", "*_2", "nothing"]))
+            made[kind] = dice.some(["tool_0", "tool_1", "tool_*", "*_2", "nothing"])
         elif kind == "sideEffects":
-            made[kind] = draw(st.booleans())
+            made[kind] = dice.yes()
         elif kind == "assess":
             made[kind] = {"question": "is it so?"}
         elif kind == "roles":
-            made[kind] = draw(_some(subjects.among(ROLES)))
+            made[kind] = dice.some(subjects.among(ROLES))
         elif kind == "origin":
-            made[kind] = {"roles": draw(_some(subjects.among(ROLES))), "from": draw(_some(ORIGINS, 1, 3))}
+            made[kind] = {"roles": dice.some(subjects.among(ROLES)), "from": dice.some(ORIGINS, 1, 3)}
         elif kind == "paths" and (roles := subjects.among(PATH_ROLES)):
-            one = st.sampled_from(DIRECTORIES)
-            within = draw(st.one_of(one, one, _some(DIRECTORIES, 1, 3)))
-            made[kind] = {"roles": draw(_some(roles)), "within": within}
+            within = dice.some(DIRECTORIES, 1, 3) if dice.one_in(3) else dice.choice(DIRECTORIES)
+            made[kind] = {"roles": dice.some(roles), "within": within}
         elif kind == "domains" and (roles := subjects.among(HOST_ROLES)):
-            made[kind] = {"roles": draw(_some(roles)), "allowed": draw(_some(HOSTS, 1, 3))}
+            made[kind] = {"roles": dice.some(roles), "allowed": dice.some(HOSTS, 1, 3)}
         elif kind == "lists" and (roles := subjects.among(LISTED_ROLES)):
-            made[kind] = [{"roles": draw(_some(roles)), "allowed": draw(_some(LISTED))}]
+            made[kind] = [{"roles": dice.some(roles), "allowed": dice.some(LISTED)}]
         elif kind in ("values", "group", "arg"):
-            made["values"] = {**made.get("values", {}), **draw(_predicates(subjects, kind))}
+            made["values"] = {**made.get("values", {}), **_predicates(dice, subjects, kind)}
     return {key: body for key, body in made.items() if body != {}}
 
 
-@st.composite
-def _predicates(draw: Callable[..., Any], subjects: Subjects, kind: str) -> dict[str, Any]:
+def _predicates(dice: Dice, subjects: Subjects, kind: str) -> dict[str, Any]:
     """A predicate on one role, on a group of roles or on an argument; none if there is no such role or argument."""
     if kind == "arg":
         names, table = list(subjects.leaves), dict.fromkeys(subjects.leaves, ARGUMENT_PREDICATES)
@@ -482,78 +500,88 @@ def _predicates(draw: Callable[..., Any], subjects: Subjects, kind: str) -> dict
         names = subjects.predicates(table)
     if not names:
         return {}
-    name = draw(st.sampled_from(names))
-    return {("arg:" if kind == "arg" else "role:") + name: draw(st.sampled_from(table[name]))}
+    name = dice.choice(names)
+    return {("arg:" if kind == "arg" else "role:") + name: dice.choice(table[name])}
 
 
-@st.composite
-def rules(draw: Callable[..., Any], most: int, subjects: Subjects, kinds: list[str]) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Style:
+    """What chains look like: how many rules, how many conditions each, of which kinds, with which decisions."""
+
+    rules: tuple[int, int]
+    conditions: tuple[int, int]
+    kinds: list[str]
+    decisions: list[str]
+
+
+ANY_STYLE = Style((0, 7), (0, 3), ON_ANYTHING, ["allow", "allow", "deny", "escalate"])
+TASK_STYLE = Style((0, 3), (0, 3), ON_ANYTHING, ["allow", "allow", "deny", "escalate"])
+SHORT_STYLE = Style((1, 3), (0, 2), ON_RULES, ["allow", "allow", "deny", "deny", "escalate", "escalate", "escalate"])
+
+
+def _rules(dice: Dice, subjects: Subjects, style: Style) -> list[dict[str, Any]]:
     made = []
-    for index in range(draw(st.integers(0, most))):
-        then = draw(st.sampled_from(["allow", "allow", "deny", "escalate"]))
-        conditions = draw(_conditions(subjects, kinds))
+    for index in range(dice.randint(*style.rules)):
+        then = dice.choice(style.decisions)
+        conditions = _conditions(dice, subjects, style.kinds, *style.conditions)
         if then == "allow":
             conditions.pop("assess", None)
             conditions = conditions or {"tool": ["tool_0"]}
-        exceptions = draw(st.sampled_from([0, 0, 0, 1, 1, 2]))
-        groups = [draw(_conditions(subjects, ON_VALUES, 1, 2)) for _ in range(exceptions)]
+        exceptions = dice.choice([0, 0, 0, 1, 1, 2])
+        groups = [_conditions(dice, subjects, ON_VALUES, 1, 2) for _ in range(exceptions)]
         if groups := [group for group in groups if group]:
             conditions["unless"] = groups
-        rule = {"name": f"rule-{index}", "if": conditions, "then": then}
+        rule: dict[str, Any] = {"name": f"rule-{index}", "if": conditions, "then": then}
         if then == "escalate":
-            rule |= {flag: True for flag in ("elsewhere", "joined") if draw(st.integers(0, 2)) == 0}
+            rule |= {flag: True for flag in ("elsewhere", "joined") if dice.one_in(3)}
         made.append(rule)
     return made
 
 
-@st.composite
-def _value(draw: Callable[..., Any], leaf: str, usual: list[Any]) -> Any:
+def _value(dice: Dice, leaf: str, usual: list[Any]) -> Any:
     """A usual value, now and then a tricky one or one spelled differently, now and then with blanks around it."""
-    chance = draw(st.integers(0, 15))
+    chance = dice.randint(0, 15)
     table = TRICKY if chance < 3 else VARIANTS if chance < 6 else {}
-    found = draw(st.sampled_from(table.get(leaf, usual)))
+    found = dice.choice(table.get(leaf, usual))
     if isinstance(found, str) and found and chance == 15:
-        return draw(st.sampled_from([*BLANKS, ""])) + found + draw(st.sampled_from([*BLANKS, ""]))
+        return dice.choice([*BLANKS, ""]) + found + dice.choice([*BLANKS, ""])
     return found
 
 
-@st.composite
-def _arguments(draw: Callable[..., Any], entry: dict[str, Any]) -> dict[str, Any]:
+def _arguments(dice: Dice, entry: dict[str, Any]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     required = entry["definition"]["inputSchema"].get("required", ())
     for leaf in entry["args"]:
         name = _top(leaf)
-        if name not in required and draw(st.integers(0, 3)) == 0:
+        if name not in required and dice.one_in(4):
             continue
         if leaf == "mode":
-            made[leaf] = draw(_value(leaf, MODES))
+            made[leaf] = _value(dice, leaf, MODES)
         elif leaf.startswith("files[]"):
             member = leaf.split(".")[1]
-            files = made.setdefault("files", [{} for _ in range(draw(st.integers(0, 2)))])
+            files = made.setdefault("files", [{} for _ in range(dice.randint(0, 2))])
             for item in files:
-                if draw(st.integers(0, 3)):
-                    item[member] = draw(_value(leaf, PATHS if member == "path" else CONTENT))
+                if not dice.one_in(4):
+                    item[member] = _value(dice, leaf, PATHS if member == "path" else CONTENT)
         elif leaf == "m[][].path":
-            shape = draw(st.sampled_from([(1,), (1,), (2, 1), (1, 0), (0,), ()]))
+            shape = dice.choice([(1,), (1,), (2, 1), (1, 0), (0,), ()])
             made["m"] = [
-                [{"path": draw(_value(leaf, PATHS))} if draw(st.integers(0, 5)) else {} for _ in range(length)]
+                [{"path": _value(dice, leaf, PATHS)} if not dice.one_in(6) else {} for _ in range(length)]
                 for length in shape
             ]
         elif leaf == "options.target":
-            made["options"] = draw(
-                st.sampled_from(
-                    [
-                        {},
-                        {"target": "{box}/t"},
-                        {"target": "bob"},
-                        {"target": "{root}/out/t"},
-                        {"target": "{box}/links/.git/x"},
-                    ]
-                )
+            made["options"] = dice.choice(
+                [
+                    {},
+                    {"target": "{box}/t"},
+                    {"target": "bob"},
+                    {"target": "{root}/out/t"},
+                    {"target": "{box}/links/.git/x"},
+                ]
             )
         else:
-            made[leaf] = draw(_value(leaf, LEAVES[leaf][1]))
-    if draw(st.integers(1, 30)) == 17:
+            made[leaf] = _value(dice, leaf, LEAVES[leaf][1])
+    if dice.one_in(30):
         made["surprise"] = "x"
     return made
 
@@ -572,35 +600,33 @@ PATTERNS = [
 ]
 
 
-@st.composite
-def _layer(draw: Callable[..., Any]) -> dict[str, Any]:
+def _layer(dice: Dice) -> dict[str, Any]:
     made: dict[str, Any] = {}
-    if draw(st.integers(0, 2)) == 0:
-        made["allow"] = draw(_some(PATTERNS, 1, 3))
-    if draw(st.integers(0, 2)) == 0:
-        made["deny"] = draw(_some(PATTERNS[:2] + PATTERNS[3:], 0, 2))
-    if draw(st.integers(0, 3)) == 0:
-        made["alsoAllow"] = draw(_some(PATTERNS, 0, 2))
-    if draw(st.integers(0, 4)) == 0:
-        made["profile"] = draw(st.sampled_from(["minimal", "coding", "analysis", "full"]))
+    if dice.one_in(3):
+        made["allow"] = dice.some(PATTERNS, 1, 3)
+    if dice.one_in(3):
+        made["deny"] = dice.some(PATTERNS[:2] + PATTERNS[3:], 0, 2)
+    if dice.one_in(4):
+        made["alsoAllow"] = dice.some(PATTERNS, 0, 2)
+    if dice.one_in(5):
+        made["profile"] = dice.choice(["minimal", "coding", "analysis", "full"])
     return made
 
 
-@st.composite
-def configs(draw: Callable[..., Any]) -> dict[str, Any]:
+def _config(dice: Dice) -> dict[str, Any]:
     own_group = {"own": ["tool_2", "group:web"]}
-    if draw(st.integers(0, 2)):
+    if not dice.one_in(3):
         return {"tools": {"groups": own_group}}
-    tools = {**draw(_layer()), "groups": own_group}
-    if draw(st.booleans()):
-        tools["byProvider"] = {"openai": draw(_layer()), "OpenAI/gpt": draw(_layer())}
-    if draw(st.booleans()):
-        tools["subagents"] = {"tools": draw(_layer())}
+    tools = {**_layer(dice), "groups": own_group}
+    if dice.yes():
+        tools["byProvider"] = {"openai": _layer(dice), "OpenAI/gpt": _layer(dice)}
+    if dice.yes():
+        tools["subagents"] = {"tools": _layer(dice)}
     made: dict[str, Any] = {"tools": tools}
-    if draw(st.booleans()):
-        made["agents"] = {"coder": {"tools": draw(_layer())}}
-    if draw(st.booleans()):
-        made["groups"] = {"team": {"tools": draw(_layer()), "toolsByMember": {"ann": draw(_layer())}}}
+    if dice.yes():
+        made["agents"] = {"coder": {"tools": _layer(dice)}}
+    if dice.yes():
+        made["groups"] = {"team": {"tools": _layer(dice), "toolsByMember": {"ann": _layer(dice)}}}
     return made
 
 
@@ -613,35 +639,34 @@ PRINCIPALS = [
 World = tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any], list[dict[str, Any]]]
 
 
-@st.composite
-def worlds(draw: Callable[..., Any], calls: int = 40) -> World:
+def _world(dice: Dice, calls: int) -> World:
     """Tools, rules, a configuration, and calls; directories still as placeholders."""
-    tools = draw(_tools())
+    tools = _tools(dice)
     subjects = Subjects(tuple(sorted({leaf for entry in tools for leaf in entry["args"]})))
-    chain = draw(rules(7, subjects, ON_ANYTHING))
-    if draw(st.booleans()):  # what nothing refuses is then allowed: a clause that one side has lost shows
+    chain = _rules(dice, subjects, ANY_STYLE)
+    if dice.yes():  # what nothing refuses is then allowed: a clause that one side has lost shows
         chain.append({"name": "rest", "if": {"server": ["fs", "net"]}, "then": "allow"})
-    config = draw(configs())
+    config = _config(dice)
     made = []
     for _ in range(calls):
-        entry = draw(st.sampled_from(tools))
+        entry = dice.choice(tools)
         request: dict[str, Any] = {
             "serverName": entry["serverName"],
             "toolName": entry["toolName"],
-            "arguments": draw(_arguments(entry)),
+            "arguments": _arguments(dice, entry),
         }
-        principal = draw(st.sampled_from(PRINCIPALS))
+        principal = dice.choice(PRINCIPALS)
         if principal:
             request["principal"] = principal
-        if draw(st.booleans()):
-            request["sources"] = draw(_some(["fs/tool_0", "fs/tool_1", "net/tool_2", "net/tool_0", "other/x"], 0, 3))
-        if draw(st.integers(1, 8)) == 5:
-            ends = draw(st.sampled_from(["2027-01-16T00:00:00Z", "2020-01-01T00:00:00Z", "2027-01-16T00:00:00Z"]))
+        if dice.yes():
+            request["sources"] = dice.some(["fs/tool_0", "fs/tool_1", "net/tool_2", "net/tool_0", "other/x"], 0, 3)
+        if dice.one_in(8):
+            ends = dice.choice(["2027-01-16T00:00:00Z", "2020-01-01T00:00:00Z", "2027-01-16T00:00:00Z"])
             request["task"] = {
                 "version": 1,
                 "task": "t",
                 "expiresAt": ends,
-                "rules": draw(rules(3, subjects, ON_ANYTHING)),
+                "rules": _rules(dice, subjects, TASK_STYLE),
             }
         made.append(request)
     return tools, chain, config, made
@@ -679,44 +704,64 @@ PLAIN: dict[str, list[Any]] = {
     "amount": [0, 5, 99, 100, 100.5, "5", True, None, [5, 500], [5, "x"], ""],
     "id": ["id-1", "ID-1", "#id-1", "id-2", "\uff49d-1", "id-\uff17", "-3", 4, "", None, {"a": "id-1"}],
 }  # fmt: skip
-ON_RULES = [
-    "tool", "sideEffects", "roles", "paths", "domains", "lists", "values", "group", "arg", "origin", "assess", "paths", "lists", "values",
-    "arg", "roles",
-]  # fmt: skip
 
 
-@st.composite
-def worlds_of_rules(draw: Callable[..., Any], calls: int = 15) -> World:
+def _world_of_rules(dice: Dice, calls: int) -> World:
     """Worlds in which hardly anything but the rules decides: one server, no configuration, no task, plain values.
 
     The rules speak of the roles and arguments that the tools have.
     """
     tools = []
-    for index in range(draw(st.integers(1, 2))):
-        leaves = draw(_some(sorted(PLAIN), 1, 4))
-        one = {leaf: st.sampled_from(LEAVES[leaf][0]).filter(lambda roles: roles != ["none"]) for leaf in leaves}
-        absent = st.sampled_from(["nothing", "unknown"])
-        args = {leaf: {"roles": draw(roles), "absent": draw(absent)} for leaf, roles in one.items()}
-        tools.append(tool(f"tool_{index}", args, required=draw(_some(leaves, 0, 1))))
+    for index in range(dice.randint(1, 2)):
+        leaves = sorted({*dice.some(sorted(PLAIN), 1, 2), *dice.some(["body", "amount", "id"], 0, 1)})
+        args = {
+            leaf: {
+                "roles": dice.choice([roles for roles in LEAVES[leaf][0] if roles != ["none"]]),
+                "absent": dice.choice(["nothing", "unknown"]),
+            }
+            for leaf in leaves
+        }
+        tools.append(tool(f"tool_{index}", args, required=dice.some(leaves, 0, 1)))
     roles = {role for entry in tools for argument in entry["args"].values() for role in argument["roles"]}
     subjects = Subjects(tuple(sorted({leaf for entry in tools for leaf in entry["args"]})), tuple(sorted(roles)))
-    chain = draw(rules(5, subjects, ON_RULES))
-    if draw(st.booleans()):
-        chain.append({"name": "rest", "if": {"server": ["fs"]}, "then": "allow"})
+    chain = _rules(dice, subjects, SHORT_STYLE)
+    rest = dice.choice([{}, {"server": ["fs"]}, {"server": ["fs"]}, {"roles": dice.some(subjects.roles, 1, 3)}])
+    if rest:
+        chain.append({"name": "rest", "if": rest, "then": "allow"})
     made = []
     for _ in range(calls):
-        entry = draw(st.sampled_from(tools))
+        entry = dice.choice(tools)
         needed = entry["definition"]["inputSchema"].get("required", ())
-        given = [leaf for leaf in entry["args"] if leaf in needed or draw(st.integers(0, 4))]
+        given = [leaf for leaf in entry["args"] if leaf in needed or not dice.one_in(5)]
         request: dict[str, Any] = {
             "serverName": "fs",
             "toolName": entry["toolName"],
-            "arguments": {leaf: draw(st.sampled_from(PLAIN[leaf])) for leaf in given},
+            "arguments": {leaf: dice.choice(PLAIN[leaf]) for leaf in given},
         }
-        if draw(st.booleans()):
-            request["sources"] = draw(_some(["fs/tool_0", "fs/tool_1", "other/x"], 0, 2))
+        if dice.yes():
+            request["sources"] = dice.some(["fs/tool_0", "fs/tool_1", "other/x"], 0, 2)
         made.append(request)
     return tools, chain, {}, made
+
+
+def rules(most: int = 7) -> st.SearchStrategy[list[dict[str, Any]]]:
+    """Chains of rules that speak of no argument; directories still as placeholders."""
+    return _SEEDS.map(lambda seed: _rules(Dice(seed), Subjects(()), replace(ANY_STYLE, rules=(0, most))))
+
+
+def configs() -> st.SearchStrategy[dict[str, Any]]:
+    """Configurations with access layers."""
+    return _SEEDS.map(lambda seed: _config(Dice(seed)))
+
+
+def worlds(calls: int = 40) -> st.SearchStrategy[World]:
+    """Tools, rules, a configuration, and calls; directories still as placeholders."""
+    return _SEEDS.map(lambda seed: _world(Dice(seed), calls))
+
+
+def worlds_of_rules(calls: int = 12) -> st.SearchStrategy[World]:
+    """The same, but hardly anything but the rules decides."""
+    return _SEEDS.map(lambda seed: _world_of_rules(Dice(seed), calls))
 
 
 LISTS = {

@@ -16,8 +16,12 @@ from tests.spec.reference import World
 from tests.spec.reference import decide as reference_decides
 from tests.support import NOW_TEXT, Place, annotated, decide
 
-# `make fuzz` compares more than a hundred thousand decisions: two shards of 1,300 worlds with 40 calls each.
-WORLDS = 1_300 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else settings().max_examples * 3 // 5
+# `make fuzz` compares more than 160,000 decisions: two shards of 1,300 worlds with 40 calls each, and two of 2,500 worlds
+# of rules with 12 calls each.
+LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+WORLDS = 1_300 if LONG else settings().max_examples * 3 // 5
+WORLDS_OF_RULES = 2_500 if LONG else settings().max_examples * 3 // 2
+PHASES = [Phase.explicit, Phase.reuse, Phase.generate]  # a world is too large to shrink; the message has all
 
 
 @pytest.fixture(scope="module")
@@ -32,18 +36,28 @@ def filled(place: Place, value: Any) -> Any:
 
 
 @pytest.mark.parametrize("shard", [1, 2])
-@settings(
-    max_examples=WORLDS, phases=[Phase.explicit, Phase.reuse, Phase.generate]
-)  # a world is too large to shrink; the message has all
+@settings(max_examples=WORLDS, phases=PHASES)
 @given(world=generate.worlds())
 def test_engine_and_reference_agree(furnished: Place, world: generate.World, shard: int) -> None:
+    compare(furnished, world)
+
+
+@pytest.mark.parametrize("shard", [1, 2])
+@settings(max_examples=WORLDS_OF_RULES, phases=PHASES)
+@given(world=generate.worlds_of_rules())
+def test_engine_and_reference_agree_on_rules(furnished: Place, world: generate.World, shard: int) -> None:
+    compare(furnished, world)
+
+
+def compare(place: Place, world: generate.World) -> None:
+    """Decide every call of a world by both, and fail at the first that they decide differently."""
     tools, chain, config, requests = world
-    policy = furnished.policy(filled(furnished, chain), lists=generate.LISTS)
+    policy = place.policy(filled(place, chain), lists=generate.LISTS)
     notes = annotated(tools)
-    loaded = furnished.build(policy, notes, config)
-    files = tuple(str(furnished.root / "policy" / name) for name in FILES)
-    spec = World(policy, notes, generate.LISTS, str(furnished.ironcurtain), files, NOW_TEXT, config)
-    for request in filled(furnished, requests):
+    loaded = place.build(policy, notes, config)
+    files = tuple(str(place.root / "policy" / name) for name in FILES)
+    spec = World(policy, notes, generate.LISTS, str(place.ironcurtain), files, NOW_TEXT, config)
+    for request in filled(place, requests):
         ours, theirs = decide(loaded, request), reference_decides(spec, request)
         if ours.outcome.word != theirs.decision:
             shown = json.dumps({"request": request, "rules": policy["rules"], "tools": notes, "config": config})

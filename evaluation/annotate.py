@@ -10,13 +10,20 @@ from pathlib import Path
 from typing import Any, Final
 
 from ironcurtain.artifacts.catalogue import read_catalogue
+from ironcurtain.compiler.annotate.acts import ACTS
 from ironcurtain.compiler.annotate.annotator import Understood, understand
+from ironcurtain.compiler.annotate.might import might
 
 DATA: Final = Path(__file__).parent
 LABELS: Final = ("first", "second", "third", "fourth", "fifth")
 CRITICAL: Final = frozenset(
     {"read-path", "write-path", "delete-path", "fetch-url", "send-url", "recipient", "attendee", "command"}
 )
+BESIDE: Final = frozenset({"place", "host"})
+"""Roles that stand beside others, and that the labels do not know."""
+_ACT_OF: Final = {"update": "change", "execute": "run"}
+_IMPLIED: Final = {"upload": {"create", "send", "change"}, "move": {"change"}, "trash": {"delete", "change"}}
+"""Acts that labels do not know, and those that have them among them."""
 
 
 @dataclass
@@ -65,7 +72,9 @@ def score(rows: list[dict[str, Any]]) -> Score:
             out.quiet.append(tool.name)
         for leaf, roles in row["args"].items():
             accepted = [frozenset(each) - {"none"} for each in row.get("accept", {}).get(leaf, [roles])]
-            _judge(out, f"{row['server']} {row['tool']} {leaf}", accepted, frozenset(tool.roles(leaf)) - {"none", "place", "host"})
+            _judge(
+                out, f"{row['server']} {row['tool']} {leaf}", accepted, frozenset(tool.roles(leaf)) - {"none"} - BESIDE
+            )
     return out
 
 
@@ -83,6 +92,71 @@ def _judge(out: Score, where: str, accepted: list[frozenset[str]], given: frozen
         out.unsafe.append(
             f"{where} has {sorted(given) or 'none'}, needs {' '.join(f' {role}' for role in sorted(needed))}"
         )
+
+
+@dataclass
+class Bounds:
+    """How what tools might do compares with what people say that they do."""
+
+    tools: int = 0
+    doubtful: int = 0
+    """Tools that might do anything; they are not counted among the wide ones."""
+    wide: int = 0
+    """Tools that might do more than any reading of them, whatever is given."""
+    widened: int = 0
+    """Tools that might do more only where an optional argument is given."""
+    required: Counter[str] = field(default_factory=Counter)
+    covered: Counter[str] = field(default_factory=Counter)
+    excess: Counter[str] = field(default_factory=Counter)
+    missed: list[str] = field(default_factory=list)
+
+
+def bounds(rows: list[dict[str, Any]]) -> Bounds:
+    """Compare what tools might do with their labelled effects."""
+    out, servers = Bounds(), {row["server"]: understood(row["server"]) for row in rows}
+    for row in rows:
+        tool = servers[row["server"]][row["tool"]]
+        found = might(tool.definition, {leaf: frozenset(tool.roles(leaf)) - {"none"} for leaf in tool.arguments})
+        readings = [_acts(each) for each in row.get("acceptEffect", [row["effect"]])]
+        covered = any(each <= found.acts for each in readings)
+        out.tools += 1
+        out.required.update(readings[0])
+        out.covered.update(readings[0] if covered else readings[0] & found.acts)
+        if not covered:
+            out.missed.append(f"{row['server']} {row['tool']} might {sorted(found.acts)}, does {sorted(readings[0])}")
+        if found.doubtful:
+            out.doubtful += 1
+            continue
+        possible = frozenset.union(*readings)
+        always = found.acts.difference(*found.optional.values())
+        out.excess.update(_excess(always, possible))
+        out.wide += bool(_excess(always, possible))
+        out.widened += bool(_excess(found.acts, possible)) and not _excess(always, possible)
+    return out
+
+
+def _acts(effects: list[str]) -> frozenset[str]:
+    return frozenset(_ACT_OF.get(effect, effect) for effect in effects)
+
+
+def _excess(acts: frozenset[str], possible: frozenset[str]) -> set[str]:
+    """What a reading has no room for; reading is always room."""
+    return {act for act in acts - possible - {"read"} if not _IMPLIED.get(act, set()) & possible}
+
+
+def bounds_page(found: Bounds) -> str:
+    """The figures of the bounds as they stand in the documentation."""
+    certain = found.tools - found.doubtful
+    lines = [
+        f"What tools might do is an upper bound. Of {found.tools} tools {found.doubtful} are doubtful: they might do",
+        f"anything. Of the other {certain}, {found.wide} ({found.wide / certain:.0%}) might do more than any reading of",
+        f"them, and {found.widened} more where an optional argument is given.",
+        "",
+        "| act | labelled | covered | in excess |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    lines += [f"| {act} | {found.required[act]} | {found.covered[act]} | {found.excess[act]} |" for act in ACTS]
+    return "\n".join(lines)
 
 
 def page(scores: dict[str, Score], seconds: float, tools: int) -> str:
@@ -123,6 +197,17 @@ def bars(scores: dict[str, Score]) -> list[tuple[str, bool]]:
     ]
 
 
+def bounds_bars(found: Bounds) -> list[tuple[str, bool]]:
+    """What was promised of the bounds, and whether it holds."""
+    acts = [act for act in ACTS if act != "read"]
+    covered, required = (sum(counted[act] for act in acts) for counted in (found.covered, found.required))
+    wide = found.wide / (found.tools - found.doubtful)
+    return [
+        (f"at least 99 % of acts other than reading covered ({covered / required:.1%})", covered / required >= 0.99),
+        (f"at most 16 % of tools wider than any reading ({wide:.1%})", wide <= 0.16),
+    ]
+
+
 INTRODUCTION: Final = """\
 The labelled tools are in `evaluation/annotations`; what counts as an error stands there. The first set was given, the
 others were labelled by somebody who had not seen the annotator; the fourth is of servers that were made up for it.
@@ -140,4 +225,7 @@ def evaluate() -> tuple[str, list[tuple[str, bool]]]:
     for each in scores.values():
         for error in each.unsafe:
             print("unsafe:", error)
-    return page(scores, seconds, tools), bars(scores)
+    found = bounds([row for name in LABELS for row in labels(name)])
+    for error in found.missed:
+        print("missed:", error)
+    return f"{page(scores, seconds, tools)}\n\n{bounds_page(found)}", [*bars(scores), *bounds_bars(found)]

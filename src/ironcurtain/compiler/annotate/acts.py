@@ -149,7 +149,7 @@ def _acts_of_verb(verb: str, rest: set[str], words: set[str]) -> frozenset[str]:
     found = set(_BY_VERB[verb])
     if verb in _MAKING and rest & _SAID and not words & _NOT_YET_SAID:
         found = {"create", "send"}
-    if found != {"read"} and words & _ACCESS:
+    if found != {"read"} and words & _ACCESS and "data" not in words:
         found.add("share")
     if verb in ("add", "invite", "remove") and rest & _MEMBERS:
         found.add("share")

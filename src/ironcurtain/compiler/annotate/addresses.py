@@ -20,6 +20,8 @@ _SPOKEN: Final = re.compile(
 )
 _BEGINS: Final = re.compile(
     r"(?:the |a |full |optional |target |complete |public )*(?:url|uri|web address|link)\b(?! (?:path|slug|key|name))"
+    r"|(?:(?!ids?\b|keys?\b|names?\b|slug\b|part\b|from\b|in\b|of\b|to\b|data\b|or\b|base64\b|whether\b)[\w-]+ ){1,3}"
+    r"ur[li]\b(?![ -](?:path|slug|key|name|friendly|encoded|safe|pattern|segment|prefix|parameter|type))"
 )
 _SENDING: Final = re.compile(
     r"\bwebhooks?\b|\bcallback\b|\bnotif(?:y|ies|ied|ication)|\bendpoint (?:to|that)|\bpost(?:ed)? to\b|\bproxy\b|"
@@ -41,7 +43,7 @@ def address(argument: Argument, tool: Setting) -> Meaning | None:
     host = words[-1] in _HOSTS and proxied and _SENDING.search(f"{' '.join(words)} {argument.says}")
     if not (named or formatted or host or _BEGINS.match(argument.says)):
         return None
-    if words[-1] in ("name", "id", "key") and not formatted:
+    if words[-1] in ("name", "id", "key", "type", "title", "label", "kind") and not formatted:
         return None
     return _name_like_one(argument, formatted=formatted) or _url(argument, tool)
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.artifacts.annotations import pin_of
+from ironcurtain.compiler.annotate.absence import is_missed
 from ironcurtain.compiler.annotate.acts import looks_only
 from ironcurtain.compiler.annotate.arguments import arguments_of
 from ironcurtain.compiler.annotate.commands import is_sql
 from ironcurtain.compiler.annotate.effects import effects_of, ordered
-from ironcurtain.compiler.annotate.paths import is_sent_along
 from ironcurtain.compiler.annotate.modes import selector_of
+from ironcurtain.compiler.annotate.relative import relative_to
 from ironcurtain.compiler.annotate.roles import meaning_of
 from ironcurtain.compiler.annotate.setting import Setting
 from ironcurtain.compiler.annotate.subject import server_subject, tool_subject
@@ -85,22 +86,22 @@ class Understood:
             entry = self._meant(leaf, self.roles(leaf))
             says = f"{' '.join(words_of(self.name))} {clean(self.definition.get('description'))}"
             sql = "command" in self.roles(leaf) and is_sql(self.arguments[leaf], says)
-            return {**entry, "language": "sql"} if sql else entry
+            root = relative_to(leaf, self.arguments, {name: found.roles for name, found in self.meanings.items()})
+            return {**entry, **({"language": "sql"} if sql else {}), **({"relativeTo": root} if root else {})}
         return [
             {**self._meant(leaf, _listed(meaning)), "when": {self.selector: [*values]}}
             for values, meaning in self.modes[leaf]
         ]
 
     def _meant(self, leaf: str, roles: list[str]) -> dict[str, Json]:
-        beside = any(other.required for name, other in self.arguments.items() if name != leaf)
         argument = self.arguments[leaf]
-        new = "thread" in argument.words and "send" in self.effects  # left out, it begins one
-        optional = bool(argument.above) or is_sent_along(argument, self.effects) or new
-        return entry_of(roles, nested=optional, beside=beside)
+        others = {name: (other, self.meanings[name].roles) for name, other in self.arguments.items()}
+        missed = is_missed(argument, roles, self.name, self.effects, others)
+        return {"roles": [*roles], "absent": "unknown" if missed else "nothing"}
 
 
 def entry_of(roles: Sequence[str], *, nested: bool, beside: bool = False) -> dict[str, Json]:
-    """An argument among annotations: its roles, and what leaving it out means."""
+    """Return an argument as it stands among annotations: its roles, and what leaving it out means."""
     extra = beside and set(roles) <= {"fetch-url", "outbound-content"}  # beside what a call must have
     missed = not nested and not extra and not set(roles) <= _NEVER_MISSED
     return {"roles": [*roles], "absent": "unknown" if missed else "nothing"}

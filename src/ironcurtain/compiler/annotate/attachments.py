@@ -30,7 +30,7 @@ def attachment(argument: Argument, tool: Setting) -> Meaning | None:
     words = argument.words
     if argument.is_flag or argument.is_number or not words or tool.only_reads or tool.effects <= {"delete"}:
         return None
-    around = {word for name in argument.above for word in words_of(name)}
+    around = {words_of(name)[-1] for name in argument.above if words_of(name)}
     sends = bool(tool.effects & {"send", "create", "update", "share"})
     if argument.above and sends and not _ENCLOSED.isdisjoint(around):
         return _member(argument, tool)
@@ -46,7 +46,7 @@ def _member(argument: Argument, tool: Setting) -> Meaning | None:
     beside = {other.words[-1] for other in tool.arguments if other.leaf.rpartition(".")[0] == prefix and other.words}
     if last in _LABELS and beside & (_BYTES | _PATHS | _ADDRESSES | {"id"}):
         return NOTHING
-    if "attachment" not in {word for name in argument.above for word in words_of(name)}:
+    if "attachment" not in words_of(argument.above[-1])[-2:]:
         return None
     if last in _BYTES:
         return meaning("outbound-content")

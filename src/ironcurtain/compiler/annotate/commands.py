@@ -23,7 +23,7 @@ _RUN: Final = re.compile(
     r"\b(?:shell command|command to (?:run|execute)|code to (?:run|execute)|javascript (?:code|to)|python code|"
     r"sql (?:query|statement)|script to (?:run|execute))\b"
 )
-_STARTED: Final = (("user", "data"), ("twiml",), ("cloud", "init"), ("startup", "script"))
+_STARTED: Final = (("user", "data"), ("twiml",), ("cloud", "init"), ("startup", "script"), ("function", "body"))
 _PROGRAM: Final = re.compile(r"\b(?:python|javascript|source|program|to (?:run|execute))\b")
 
 

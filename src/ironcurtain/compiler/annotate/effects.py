@@ -67,24 +67,27 @@ _ACCESS: Final = lexicon(
     "permission access acl collaborator sharing restriction visibility privilege ownership delegate"
 )
 _MEMBERS: Final = lexicon("member collaborator guest people participant delegate")
-_CONSEQUENCES: Final = frozenset({"delete", "send", "share", "pay"})
+_CONSEQUENCES: Final = frozenset({"delete", "send", "pay"})
 """Effects that a description may add to those of the name."""
+_PARTIAL: Final = lexicon("remove clear drop clean empty strip")
+"""Verbs that often take away only a part: `adds or removes labels`."""
+_MANAGING: Final = frozenset({"manage", "handle"})
 
 
 def effects_of(name: str, says: str, hints: dict[str, object]) -> tuple[set[str], bool]:
     """Return the effects of a tool, and whether that is certain."""
     words = words_of(name)
     found = effects_of_words(words)
-    told = {
-        effect for verb, nouns in leading_verbs(says) for effect in _effects_of_verb(verb, set(nouns), {verb, *nouns})
-    }
+    spoken = leading_verbs(says)
+    told = _union(_effects_of_verb(verb, set(nouns), {verb, *nouns}) for verb, nouns in spoken)
     sure = bool(found)
-    if told and (not found or _is_afterthought(words)):
+    if told and (not found or _is_afterthought(words) or _MANAGING & set(words)):
         found, sure = told, True
     elif found <= {"read"} and _is_weak(words):
         found |= told - {"read"}
-    else:
-        found |= told & _CONSEQUENCES if found != {"read"} else set()
+    elif found != {"read"}:
+        strong = ((verb, nouns) for verb, nouns in spoken if verb not in _PARTIAL)
+        found |= _CONSEQUENCES & _union(_effects_of_verb(verb, set(nouns), {verb, *nouns}) for verb, nouns in strong)
     if not found:
         found, sure = {"execute"}, False
     if re.search(r"pre-?signed url|share(?:able)? link|public link|access token", first_sentence(says)):
@@ -93,6 +96,10 @@ def effects_of(name: str, says: str, hints: dict[str, object]) -> tuple[set[str]
     if not sure and destructive and found == {"read"}:
         found.add("update")
     return found, sure
+
+
+def _union(found: Iterable[set[str]]) -> set[str]:
+    return {effect for effects in found for effect in effects}
 
 
 def _is_weak(words: Sequence[str]) -> bool:
@@ -146,7 +153,7 @@ def _effects_of_verb(verb: str, rest: set[str], words: set[str]) -> set[str]:
         and not words & {"draft", "pull", "merge", "link"}
     ):
         found |= {"pay"} if rest & _PAY_OBJECTS else set()
-    if found != {"read"} and rest & _ACCESS:
+    if found != {"read"} and rest & _ACCESS and "data" not in words:
         found |= {"share"}
     if verb in ("add", "invite") and rest & _MEMBERS:
         found = {"share"}

@@ -45,7 +45,8 @@ _BEGINS: Final = re.compile(
     r"|.{0,30}\blocal file ?names?\b|.{0,50}\b(?:file|filter|script|local|absolute|relative|file ?system) paths?\b"
     r"|(?:the )?file ?names? to (?:save|write|load|read)|(?:save|write) .{0,40} to (?:an? |this )?file\b"
     r"|load .{0,40} from (?:the |an? )?(?:specified |given )?file\b|.{0,30}\bor path to\b"
-    r"|(?:the |a |local )*files? to (?:read|open|upload|attach|parse|import|process|analy[sz]e|convert|edit|write|create)"
+    r"|(?:the |a |local )*files? to (?:read|open|upload|attach|parse|import|process|analy[sz]e|convert|edit|write|"
+    r"create)"
     r"|(?:the )?location (?:of|on) (?:the )?(?:\w+ )?(?:file|disk|directory)"
 )
 _PART: Final = re.compile(
@@ -61,8 +62,8 @@ _ELSEWHERE: Final = re.compile(
     r"json ?patch|documentation|docs? path)\b"
 )
 _LOCAL: Final = re.compile(
-    r"\babsolute\b|\blocal(?:ly)?\b|\bon disk\b|\bfile ?system\b|\bmachine running\b|\bserver-readable\b|/home/|/users/|"
-    r"/tmp/|/path/to|\b[a-z]:\\|~/|\bfrom disk\b|\bto upload\b|\bto attach\b"
+    r"\babsolute\b|\blocal(?:ly)?\b|\bon disk\b|\bfile ?system\b|\bmachine running\b|\bserver-readable\b|/home/|"
+    r"/users/|/tmp/|/path/to|\b[a-z]:\\|~/|\bfrom disk\b|\bto upload\b|\bto attach\b"
 )
 _STORES: Final = frozenset(
     {"file id", "folder id", "parent folder id", "parent id", "drive id", "document id", "spreadsheet id", "project id",
@@ -84,33 +85,61 @@ def file(argument: Argument, tool: Setting) -> Meaning | None:
     """Return the roles of a path, which is known by its name, its words, or what it may be by default."""
     if argument.is_flag or argument.is_number or not argument.words or not _may_be_path(argument, tool):
         return None
-    words, last = set(argument.words), argument.words[-1]
     if _PART.match(argument.says):
         return meaning("identifier")
-    if last in ("file", "filename", "folder") and (argument.free or _CONTENT.search(argument.says)):
+    if _is_only_a_label(argument, tool):
         return None
+    words = set(argument.words)
     if tool.speaks_of("upload") and words & {"source", "src", "local"}:
         return meaning("read-path")
-    fetched = tool.speaks_of("download", "export", "save") and bool(words & (DESTINATION | {"filename", "local"}))
-    fetched = fetched or (tool.speaks_of("download") and _is_only_path(argument, tool))
-    fetched = fetched or (tool.speaks_of("download", "save") and argument.words[-2:] == ("file", "name"))
-    in_a_store = bool(words & {"folder", "parent"}) and not _STORES.isdisjoint(tool.siblings)
-    here = fetched or (not in_a_store and _HERE.search(f"{argument.says} {' '.join(argument.words)}") is not None)
-    if _is_elsewhere(argument, tool, here=here):
+    fetched = _is_fetched(argument, tool)
+    if _is_elsewhere(argument, tool, here=fetched or _is_here(argument, tool)):
         return meaning("identifier")
-    if tool.subject.remote and not here:
+    if tool.subject.remote and not fetched and not _is_here(argument, tool):
         filtered = tool.only_reads and _FILTERED.search(argument.says)
         roles = set() if filtered else path_roles(argument, tool)
         return meaning("identifier", *roles, doubt="a path here, or in a store elsewhere")
-    if fetched:
-        return meaning("write-path")
+    return meaning("write-path") if fetched else _local(argument, tool)
+
+
+def _local(argument: Argument, tool: Setting) -> Meaning:
+    """Return the roles of a path on this machine."""
     if _OR_PATH.match(argument.says):
         return meaning("identifier", "read-path")
     told = _SPOKEN.search(argument.says) or _BEGINS.match(argument.says)
-    loose = last in ("filename", "file", "name") and not told and not words & DESTINATION
+    loose = argument.words[-1] in ("filename", "file", "name") and not told and DESTINATION.isdisjoint(argument.words)
     if loose and not tool.subject.on_files and not tool.subject.is_about("files", "shell"):
         return _loose(tool)
     return meaning(*path_roles(argument, tool))
+
+
+def _is_only_a_label(argument: Argument, tool: Setting) -> bool:
+    """Return whether it is a file's contents, or the name under which contents go up."""
+    last, says = argument.words[-1], first_sentence(argument.says)
+    if last in ("file", "filename", "folder") and (argument.free or (_CONTENT.search(says) and "path" not in says)):
+        return True
+    sent = tool.speaks_of("upload", "attach", "attachment") and any(
+        {"content", "base64", "data"} & set(name.split()) for name in tool.siblings
+    )
+    return sent and last in ("filename", "name") and "path" not in says
+
+
+def _is_fetched(argument: Argument, tool: Setting) -> bool:
+    """Return whether something is fetched and put there."""
+    words = set(argument.words)
+    if tool.speaks_of("download", "export", "save") and words & (DESTINATION | {"filename", "local", "to"}):
+        return True
+    if tool.speaks_of("download", "save") and argument.words[-2:] == ("file", "name"):
+        return True
+    return tool.speaks_of("download") and _is_only_path(argument, tool)
+
+
+def _is_here(argument: Argument, tool: Setting) -> bool:
+    """Return whether its own words say that it is on this machine."""
+    if _LOCAL.search(argument.says) and "remote" not in argument.says:
+        return True
+    in_a_store = {"folder", "parent"} & set(argument.words) and not _STORES.isdisjoint(tool.siblings)
+    return not in_a_store and _HERE.search(f"{argument.says} {' '.join(argument.words)}") is not None
 
 
 def _is_elsewhere(argument: Argument, tool: Setting, *, here: bool) -> bool:
@@ -124,9 +153,8 @@ def _is_elsewhere(argument: Argument, tool: Setting, *, here: bool) -> bool:
         return False
     if root_of(argument, tool.arguments) is not None and not tool.subject.remote:
         return False
-    if speaks_of_elsewhere(argument) and not (
-        _LOCAL.search(argument.says) and not re.search(r"\bremote\b", argument.says)
-    ):
+    local = _LOCAL.search(argument.says) and "remote" not in argument.says
+    if speaks_of_elsewhere(argument) and not local:
         return True
     return _is_in_a_store(argument, tool) and not here
 
@@ -150,7 +178,8 @@ def speaks_of_elsewhere(argument: Argument) -> bool:
 def _may_be_path(argument: Argument, tool: Setting) -> bool:
     words = argument.words
     last = words[-1]
-    if words[0] in _PATTERNS and any({"url", "uri"} & set(name.split()) for name in tool.siblings):
+    of_urls = any({"url", "uri"} & set(name.split()) for name in tool.siblings)
+    if of_urls and (words[0] in _PATTERNS or re.match(r"(?:regex|glob|patterns?)\b", argument.says)):
         return False
     described = _BEGINS.match(argument.says) is not None or bool(
         argument.formats & {"path", "file-path", "directory-path"}

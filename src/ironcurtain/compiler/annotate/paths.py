@@ -11,11 +11,20 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.arguments import Argument
     from ironcurtain.compiler.annotate.setting import Setting
 
-NAMES: Final = lexicon("path filepath file filename directory dir folder workdir cwd pathname")
+NAMES: Final = lexicon(
+    """path filepath file filename directory dir folder workdir cwd pathname dirpath folderpath basedir rootdir outdir
+    outfile infile logfile datadir basepath rootpath"""
+)
 ENDS: Final = lexicon("root source destination target output input src dst dest out")
-DESTINATION: Final = lexicon("output out dest dst destination save target to export download")
+DESTINATION: Final = lexicon("output out dest dst destination save target export download")
 _ORIGIN: Final = lexicon("source src input from image csv attachment import template upload original")
+_AUXILIARY: Final = lexicon(
+    """password cookie font config credential key cert schema env var values inventory manifest template style stage
+    kubeconfig certificate pem"""
+)
+"""Files that a call uses beside the one that it is about."""
 _THINGS: Final = lexicon("file directory folder path workbook document image dir notebook presentation")
+_PREPOSITIONS: Final = lexicon("from in into to of on at within")
 _WHOLE: Final = lexicon("write create delete remove save put rm touch mkdir")
 _REMOVING: Final = re.compile(
     r"\b(?:is|are|gets?) (?:then )?(?:deleted|removed)\b|\b(?:deletes?|removes?) the (?:original|source|input)"
@@ -44,36 +53,45 @@ def _is_removal(words: list[str]) -> bool:
 
 
 def _path_roles(argument: Argument, tool: Setting) -> set[str]:
-    """From the argument's own words first, then from the tool's."""
+    """Return what is done with a file, from the argument's own words first, then from the tool's."""
     words = set(argument.words)
     if is_sent_along(argument, tool.effects):
         return {"read-path"}
     if words & {"cwd", "workdir", "working"} or "working dir" in argument.says[:60]:
         return {"read-path"} if tool.only_reads else {"read-path", "write-path"}
-    if words & DESTINATION or _SAVED.search(argument.says):
+    if words & DESTINATION or "to" in (argument.words[0], argument.words[-1]) or _SAVED.search(argument.says):
         return {"write-path"}
-    if _READ_FROM.search(argument.says) and not tool.speaks_of("edit", "update", "modify", "write"):
-        return {"read-path"}
-    if _READ_FROM.search(argument.says) and "content" in words:
-        return {"read-path"}
     two = len([name for name in tool.siblings if set(name.split()) & (NAMES | ENDS)]) > 1
+    if _is_used(argument, tool):
+        return {"read-path"}
     if tool.speaks_of("export", "convert", "extract", "render") and two:
         into = not words & _ORIGIN and words & {"dir", "directory", "folder"}
         return {"write-path"} if into or tool.speaks_of(*words) else {"read-path"}
-    if tool.speaks_of("upload", "attach", "deploy", "publish") or (
-        tool.speaks_of("import") and argument.name != "path"
-    ):
+    if _is_input(argument, tool):
         return {"read-path"}
     if tool.speaks_of("move", "rename"):
         return {"read-path", "delete-path"} | (set() if words & _ORIGIN or two else {"write-path"})
-    if words & _ORIGIN or (tool.speaks_of("copy", "duplicate") and two and _is_about_the_whole(tool)):
-        return {"read-path"}
-    if (
-        words & {"attach", "cert", "certificate", "pem", "stage", "kubeconfig"}
-        or "attachment" in f"{' '.join(argument.above)} {argument.says}"
+    copied = tool.speaks_of("copy", "duplicate") and two and _is_about_the_whole(tool)
+    return {"read-path"} if words & _ORIGIN or copied else _by_effect(words, tool)
+
+
+def _is_used(argument: Argument, tool: Setting) -> bool:
+    """Return whether a file is used beside the one that the call is about: a template, a certificate."""
+    words = set(argument.words)
+    if words & _AUXILIARY and len(words) > 1 and not tool.speaks_of(*(words & _AUXILIARY)):
+        return True
+    told = _READ_FROM.search(argument.says) is not None
+    return told and ("content" in words or not tool.speaks_of("edit", "update", "modify", "write"))
+
+
+def _is_input(argument: Argument, tool: Setting) -> bool:
+    """Return whether a file is handed over: uploaded, attached, imported."""
+    if tool.speaks_of("upload", "attach", "deploy", "publish") or (
+        tool.speaks_of("import") and argument.name != "path"
     ):
-        return {"read-path"}
-    return _by_effect(words, tool)
+        return True
+    attached = "attachment" in f"{' '.join(argument.above)} {argument.says}"
+    return attached or bool({"attach", "cert", "certificate", "pem"} & set(argument.words))
 
 
 def is_sent_along(argument: Argument, effects: frozenset[str]) -> bool:
@@ -101,4 +119,5 @@ def _by_effect(words: set[str], tool: Setting) -> set[str]:
 
 def _is_about_the_whole(tool: Setting) -> bool:
     """Return whether a tool is about the file itself, and not about a part of it."""
-    return tool.speaks_of(*_THINGS) or not set(tool.words) - _WHOLE
+    cut = next((index for index, word in enumerate(tool.words) if word in _PREPOSITIONS), len(tool.words))
+    return not _THINGS.isdisjoint(tool.words[:cut]) or not set(tool.words) - _WHOLE

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.setting import Setting
 
 _TO: Final = lexicon("to cc bcc recipient receiver addressee")
+_ADDRESSED: Final = frozenset({"email", "address", "recipient", "user", "id", "list"})
 _GIVEN: Final = lexicon(
     """assignee watcher follower subscriber collaborator invitee reviewer delegate approver requester grantee spender
     beneficiary responder"""
@@ -20,35 +21,70 @@ _GIVEN: Final = lexicon(
 _INVITED: Final = lexicon("attendee guest participant invitee")
 _PERSON: Final = lexicon("user member person people email contact")
 _PARTNER: Final = lexicon("partner customer client")
-_FORMS: Final = lexicon("id email address name login username gid list")
+_FORMS: Final = lexicon("id email address name login username gid list identifier handle account key")
 """How a person is named."""
 _GRANTS: Final = lexicon(
     """forwarding share invite assign grant permission subscribe access collaborator delegate forward"""
 )
 _GRANTING: Final = re.compile(r"\b(?:grant|share|invite|assign|permission|subscribe|give access)\b")
+_GROUPS: Final = lexicon("group domain account")
+_ACCESS: Final = ("share", "permission", "grant", "access", "restriction", "acl", "sharing")
+_ADDED: Final = lexicon(
+    "member user collaborator people person subscriber watcher follower reviewer assignee participant"
+)
+_OWN: Final = re.compile(
+    r"\b(?:your|authenticated|signed[- ]in|logged[- ]in|account to (?:use|send from)|acting as|impersonat\w*|"
+    r"on behalf of|sender|the user's (?:\w+ )?(?:e-?mail|account))\b"
+)
+"""Said of the owner's own address or account."""
+_WHO: Final = lexicon("author committer from sender owner creator reporter my own user login account")
+"""Whose address it is, where it is not somebody who is reached."""
+_REACHED: Final = re.compile(
+    r"e-?mail|recipient|address|phone|user|person|people|contact|member|wallet|account|send|deliver|channel|chat"
+)
 _PEOPLE_MADE: Final = lexicon("user agent contact member invitation requester")
 
 
 def person(argument: Argument, tool: Setting) -> Meaning | None:
-    """Somebody, by name, address or id."""
+    """Return the role of somebody, given by name, address or id."""
     words = argument.words
     if argument.is_flag or not words or words[0] in ("from", "sender") or words[-1] == "sid":
         return None
-    around = {word for name in argument.above for word in words_of(name)}
     if argument.is_criterion:
         return NOTHING
-    if {"from", "filter", "search", "query"} & set(words) and "recipient" not in words:
+    if words[:2] == ("reply", "to"):
+        return _replied(argument, tool)
+    if _is_own(argument):
         return None
+    around = {word for name in argument.above for word in words_of(name)}
     who = words[-2] if words[-1] in _FORMS and len(words) > 1 else words[-1]
-    if around & {"recipient", "cc", "bcc"} and words[-1] in ("address", "email", "id") and not tool.only_reads:
-        return meaning("recipient")
-    if who == "host" and {"alternative", "co"} & set(words) and not tool.only_reads:
-        return meaning("attendee")
     if (who in _INVITED or around & _INVITED) and (tool.subject.is_about("calendar") or "attendee" in {who, *around}):
         return _invited(words, tool, inside=bool(around & _INVITED))
     if tool.only_reads:
         return None
-    return _written_to(words, who, tool) or _given(argument, who, tool) or _stored(argument, tool)
+    if around & {"recipient", "cc", "bcc"} and words[-1] in ("address", "email", "id"):
+        return meaning("recipient")
+    if who == "host" and {"alternative", "co"} & set(words):
+        return meaning("attendee")
+    return _written_to(argument, who, tool) or _given(argument, who, tool) or _stored(argument, tool)
+
+
+def _is_own(argument: Argument) -> bool:
+    """Return whether it is the owner's own account, or says who is looked for."""
+    words = argument.words
+    if {"from", "filter", "search", "query"} & set(words) and "recipient" not in words:
+        return True
+    return _OWN.search(argument.says[:120]) is not None and "recipient" not in words and words[0] not in _TO
+
+
+def _replied(argument: Argument, tool: Setting) -> Meaning | None:
+    """Return the roles of what is answered: a message, or an address for answers to a mail."""
+    message = len(argument.words) > 2 or re.search(r"\b(?:message|comment|thread|post|tweet|ids?)\b", argument.says)
+    if tool.only_reads:
+        return None
+    if message and not re.search(r"e-?mail address|reply-to", argument.says):
+        return meaning("identifier")
+    return meaning("recipient") if tool.subject.is_about("mail") else meaning("recipient", "identifier")
 
 
 def _invited(words: tuple[str, ...], tool: Setting, *, inside: bool) -> Meaning:
@@ -57,22 +93,18 @@ def _invited(words: tuple[str, ...], tool: Setting, *, inside: bool) -> Meaning:
     return meaning("attendee")
 
 
-def _written_to(words: tuple[str, ...], who: str, tool: Setting) -> Meaning | None:
-    sends = "send" in tool.effects
-    if len(words) == 2 and words[1] == "to" and words[0] in ("send", "mail", "email", "deliver", "message"):
-        return meaning("recipient")
-    forwards = words in (("forward",), ("forward", "to")) and tool.subject.is_about("mail")
-    if forwards or (words == ("destination",) and tool.speaks_of("forward", "forwarding")):
-        return meaning("recipient")
+def _written_to(argument: Argument, who: str, tool: Setting) -> Meaning | None:
+    words, sends = argument.words, "send" in tool.effects
     if words == ("to", "id") and not sends and not tool.subject.is_about("mail", "chat", "calendar"):
         return None
-    if words[0] in _TO and (len(words) == 1 or words[1] in ("email", "address", "recipient", "user", "id", "list")):
-        return meaning("recipient")
-    if (who in _TO and who != "to") or words[:2] == ("reply", "to"):
+    if words == ("to",) and not _reaches(argument, tool):
+        return None
+    addressed = words[0] in _TO and (len(words) == 1 or words[1] in _ADDRESSED)
+    if addressed or (who in _TO and who != "to") or _is_forwarded(words, tool):
         return meaning("recipient")
     if sends and who in _PERSON | _PARTNER and words[-1] in ("id", "email", "address", "user", "partner"):
         return meaning("recipient")
-    if words[-1] == "email" and len(words) > 1 and words[0] not in ("my", "own", "user", "login", "account", "from"):
+    if words[-1] == "email" and len(words) > 1 and (_WHO.isdisjoint(words[:-1]) or "new" in words):
         return meaning("recipient")
     if sends and who == "participant":
         return meaning("recipient")
@@ -80,13 +112,29 @@ def _written_to(words: tuple[str, ...], who: str, tool: Setting) -> Meaning | No
     return meaning("recipient") if reached and {"phone", "mobile"} & set(words) and "from" not in words else None
 
 
+def _is_forwarded(words: tuple[str, ...], tool: Setting) -> bool:
+    """Return whether mail goes on to it: `send_to`, `forward_to`, the destination of a forwarding rule."""
+    if len(words) == 2 and words[1] == "to" and words[0] in ("send", "mail", "email", "deliver", "message"):
+        return True
+    forwards = words in (("forward",), ("forward", "to")) and tool.subject.is_about("mail")
+    return forwards or (words == ("destination",) and tool.speaks_of("forward", "forwarding"))
+
+
+def _reaches(argument: Argument, tool: Setting) -> bool:
+    """Return whether `to` is somebody, and not the end of a relation or of a range."""
+    if tool.effects & {"send", "share", "pay"} or tool.subject.is_about("mail", "chat", "calendar"):
+        return True
+    return tool.subject.is_about("money") or (bool(argument.says) and _REACHED.search(argument.says) is not None)
+
+
 def _given(argument: Argument, who: str, tool: Setting) -> Meaning | None:
     if who in _GIVEN:
         return meaning("recipient")
-    if who in ("domain", "group", "account") and tool.speaks_of("share", "permission", "grant"):
+    gives = "share" in tool.effects and "delete" not in tool.effects
+    if who in _GROUPS and tool.speaks_of(*_ACCESS):
         return meaning("recipient")
-    adds = tool.speaks_of("add") and tool.speaks_of("member", "user", "collaborator", "people", "person", "subscriber")
-    grants = tool.speaks_of(*_GRANTS) or _GRANTING.search(tool.nutshell) or adds
+    adds = tool.speaks_of("add") and tool.speaks_of(*_ADDED)
+    grants = tool.speaks_of(*_GRANTS) or _GRANTING.search(tool.nutshell) or adds or gives
     named = who in _PERSON or {"user", "principal"} <= set(argument.words)
     known = named and "as" not in argument.words and tool.effects != {"delete"}
     return meaning("recipient") if grants and known else None
@@ -96,7 +144,7 @@ def _stored(argument: Argument, tool: Setting) -> Meaning | None:
     """An address in a record: of somebody who is removed, or who may be written to later."""
     if argument.free and "create" in tool.effects and tool.speaks_of(*_PEOPLE_MADE):
         return meaning("recipient", doubt="who is meant is somewhere in it")
-    if argument.words != ("email",):
+    if argument.words not in (("email",), ("email", "address")):
         return None
     if "delete" in tool.effects:
         return meaning("identifier")

@@ -1,4 +1,8 @@
-"""Places where people meet: channels, threads, boards, calendars, repositories."""
+"""Places: where people meet, and the containers and machines in which a tool acts.
+
+A channel, a calendar and a repository have roles of their own. Whatever else chooses what is touched (a project, a
+namespace, a bucket) is a `place`, a machine a `host`; both stand beside what the argument is otherwise.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +22,28 @@ _BESIDES: Final = lexicon("id name key ts or slug target source parent list")
 _PUBLISHED: Final = re.compile(r"pub/?sub|publish|subscri")
 
 
+_PLACES: Final = lexicon(
+    """namespace cluster project workspace team organization organisation org tenant database db schema dataset catalog
+    bucket space environment guild vault drive zone warehouse collection connection site board"""
+)
+_FORMS: Final = lexicon("id name key slug identifier uuid gid arn number or list")
+_KINDS: Final = frozenset(
+    {("resource", "type"), ("resource", "kind"), ("object", "type"), ("kind",), ("sobject", "type")}
+)
+"""Which kind of record is touched, where one tool serves all kinds."""
+_MACHINES: Final = lexicon("host hostname")
+_MACHINE: Final = re.compile(
+    r"\b(?:host ?name|ip address|ssh|machine|remote (?:host|server)|server (?:name|address))\b"
+)
+_MAKING: Final = ("create", "new", "make", "register", "add", "provision", "init", "setup")
+_ROLES: Final = frozenset({"identifier"})
+_CODE: Final = frozenset(
+    {"repo", "repository", "repo slug", "repository slug", "repo name", "repository name", "repo id", "repository id"}
+)
+
+
 def place(argument: Argument, tool: Setting) -> Meaning | None:
-    """A place, by name or id."""
+    """Return the role of a place where people meet, or of a repository."""
     words = argument.words
     if argument.is_flag or (argument.is_number and words[-1:] != ("id",)):
         return None
@@ -32,4 +56,37 @@ def place(argument: Argument, tool: Setting) -> Meaning | None:
         return meaning("channel")
     if what == "calendar" and words[-1] in ("id", "calendar", "name"):
         return meaning("calendar")
-    return meaning("repository") if what in ("repo", "repository") and not is_local_path(argument, tool) else None
+    if what in ("repo", "repository") and not is_local_path(argument, tool):
+        return meaning("repository")
+    owns = words in (("owner",), ("org",), ("organization",), ("workspace",), ("workspace", "slug"))
+    if owns and not _CODE.isdisjoint(tool.siblings):
+        return meaning("repository", "identifier")
+    coded = words in (("project", "id"), ("project", "path"), ("project", "key"), ("project", "slug"))
+    return meaning("repository", "identifier") if coded and tool.subject.on_code else None
+
+
+def places_beside(argument: Argument, tool: Setting, roles: frozenset[str]) -> frozenset[str]:
+    """Return `place` or `host` for an argument that chooses what is touched; else nothing."""
+    words = argument.words
+    if argument.is_flag or not words or argument.free or _is_made(words, tool):
+        return frozenset()
+    if argument.is_number and words[-1] != "id":
+        return frozenset()
+    if words[-1] in _MACHINES or (words[-1] in ("server", "machine", "node") and _MACHINE.search(argument.says)):
+        return frozenset({"host"}) if roles <= {"identifier", "send-url", "fetch-url"} else frozenset()
+    if not roles <= _ROLES:
+        return frozenset()
+    if "[]" in argument.leaf or "time" in words or "json" in argument.says[:60]:
+        return frozenset()
+    what = next((word for word in reversed(words) if word not in _FORMS), "")
+    chosen = what in _PLACES or words in (("base", "id"), ("subscription",), ("context",))
+    azure = what == "subscription" and "azure" not in argument.says
+    kubernetes = what == "context" and "kube" not in argument.says
+    chosen = (chosen and not azure and not kubernetes) or (words in _KINDS and not argument.above)
+    return frozenset({"place"}) if chosen else frozenset()
+
+
+def _is_made(words: tuple[str, ...], tool: Setting) -> bool:
+    """Return whether the tool makes what the argument names: `create_project(name)`."""
+    what = next((word for word in reversed(words) if word not in _FORMS), "")
+    return what in tool.words and tool.speaks_of(*_MAKING) and words[-1] not in ("id", "key", "slug", "gid")

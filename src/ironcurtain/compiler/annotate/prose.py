@@ -170,7 +170,7 @@ def _own_part(sentence: str) -> str:
 
 def _verbs(tokens: Sequence[str], *, leads: bool, loose: bool) -> Iterator[tuple[str, list[str]]]:
     """Yield the verbs of one sentence with the nouns after each."""
-    leading, negated = "", False
+    leading, last, negated = "", -1, False
     for index, token in enumerate(tokens):
         if token in (".", ";", ",", "but", "(", ")", ":"):
             negated = False
@@ -179,8 +179,10 @@ def _verbs(tokens: Sequence[str], *, leads: bool, loose: bool) -> Iterator[tuple
         if entry is None or negated:
             continue
         verb, kind = entry
-        if _stands(tokens, index, (verb, kind, leading), leads=leads, loose=loose):
-            leading = leading or kind
+        between = tokens[last + 1 : index] if last >= 0 else ()
+        joined = bool(between) and kind == leading and all(word in _JOINING | _ADVERBS for word in between)
+        if joined or _stands(tokens, index, (verb, kind, leading), leads=leads, loose=loose):
+            leading, last = leading or kind, index
             yield verb, _nouns_after(tokens, index)
 
 
@@ -206,7 +208,7 @@ def _stands(tokens: Sequence[str], index: int, entry: tuple[str, str, str], *, l
     if before == "by" and kind == "ing":
         return "read" not in acts_of_verb(verb, ())
     if before in _JOINING and leading == kind:
-        return not is_noun(verb) or after in _DETERMINERS or (kind == "base" and after in _JOINING)
+        return not is_noun(verb) or after in _DETERMINERS
     if loose and before == ":" and kind == "base":
         return not is_noun(verb)
     if loose and before in ("to", "for", "you"):

@@ -20,9 +20,9 @@ _TELLS: Final = re.compile(
     r"|\b(?:git )?(?:repository|project|workspace) (?:path|root|directory)\b|^(?:the |current )*working directory\b"
 )
 _INSIDE: Final = re.compile(
-    r"\brelative to (?:the |its |your )*(?:\w+ )?(?:repo(?:sitory)?|project|workspace|root|working|base|vault|cwd|\w*path|"
-    r"directory)\b|\b(?:in|within|inside|from) (?:the |this |your )(?:git )?(?:repo(?:sitory)?|working (?:copy|tree|"
-    r"directory)|workspace|project)\b|\bproject-relative\b|\brepo-relative\b"
+    r"\brelative to (?:the |its |your )*(?:\w+ )?(?:repo(?:sitory)?|project|workspace|root|working|base|vault|cwd|"
+    r"\w*path|directory)\b|\b(?:in|within|inside|from) (?:the |this |your )(?:git )?(?:repo(?:sitory)?|"
+    r"working (?:copy|tree|directory)|workspace|project)\b|\bproject-relative\b|\brepo-relative\b"
 )
 _WITHIN: Final = lexicon("file filepath filename path pathspec")
 _ABSOLUTE: Final = re.compile(r"\babsolute\b(?! or relative)|\bfull path\b")
@@ -39,7 +39,7 @@ def is_root(argument: Argument) -> bool:
     told = words[-1] in _DIRECTORIES | {"repo", "repository", "project", "workspace"} and _TELLS.search(
         argument.says[:160]
     )
-    return named or told is not None and bool(told)
+    return named or bool(told)
 
 
 def root_of(argument: Argument, arguments: Iterable[Argument]) -> Argument | None:

@@ -16,7 +16,7 @@ from ironcurtain.compiler.annotate.content import content
 from ironcurtain.compiler.annotate.files import file, speaks_of_elsewhere
 from ironcurtain.compiler.annotate.paths import path_roles
 from ironcurtain.compiler.annotate.people import person
-from ironcurtain.compiler.annotate.places import place
+from ironcurtain.compiler.annotate.places import place, places_beside
 from ironcurtain.compiler.annotate.plain import choice, number_or_flag, setting, sum_of_money
 from ironcurtain.compiler.annotate.records import record
 from ironcurtain.compiler.annotate.setting import NOTHING, Meaning
@@ -31,11 +31,12 @@ _RULES: Final[tuple[Callable[[Argument, Setting], Meaning | None], ...]] = (
     sum_of_money, number_or_flag, choice, setting, attachment, address, person, command, place, file, content, record,
 )  # fmt: skip
 _OR_URL: Final = re.compile(
-    r"\bor (?:an? |the |full |public |https? |remote |paper |page |web )*(?:url|uri|link)s?\b(?!-)"
+    r"\bor (?:(?!to\b|in\b|of\b|the\b|from\b|data\b)[\w-]+ ){0,3}(?:url|uri|link)s?\b(?!-)"
     r"|\b(?:url|uri)s? or\b|\burl, |, url\b(?!-)|/url\b"
 )
 _OR_PATH: Final = re.compile(
-    r"\bor (?:an? |the |absolute |local |relative )*(?:file ?)?(?:path|file|directory)\b|\b(?:file ?)?paths? or\b"
+    r"\bor (?:an? |the |absolute |local |relative )*(?:file ?(?:system )?)?(?:path|file|directory)\b"
+    r"|\b(?:file ?)?paths? or\b"
     r"|local file path"
 )
 
@@ -43,9 +44,9 @@ _OR_PATH: Final = re.compile(
 def meaning_of(argument: Argument, tool: Setting) -> Meaning:
     """The roles of one argument."""
     found = next((found for rule in _RULES if (found := rule(argument, tool)) is not None), NOTHING)
-    if argument.is_flag or argument.is_number or (argument.enum and not found.roles):
-        return found
-    return Meaning(found.roles | _besides(argument, tool, found.roles), found.doubt)
+    if not (argument.is_flag or argument.is_number or (argument.enum and not found.roles)):
+        found = Meaning(found.roles | _besides(argument, tool, found.roles), found.doubt)
+    return Meaning(found.roles | places_beside(argument, tool, found.roles), found.doubt)
 
 
 def _besides(argument: Argument, tool: Setting, roles: frozenset[str]) -> set[str]:
@@ -59,7 +60,7 @@ def _besides(argument: Argument, tool: Setting, roles: frozenset[str]) -> set[st
         )
         more |= {"fetch-url"} if flagged or _OR_URL.search(argument.says) else set()
     here = not tool.subject.remote and not speaks_of_elsewhere(argument)
-    here = here or re.search(r"\blocal (?:file|path)|file path", argument.says) is not None
+    here = here or re.search(r"\blocal (?:file|path)|file ?(?:system )?path", argument.says) is not None
     if (roles | more) & {"fetch-url", "identifier"} and here and _OR_PATH.search(argument.says):
         more |= _input_or(path_roles(argument, tool))
     return more

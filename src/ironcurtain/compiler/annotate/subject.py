@@ -50,6 +50,7 @@ _REMOTE_STORES: Final = re.compile(
     r"dropbox|onedrive|sharepoint|airtable|notion|confluence|netlify|salesforce|hubspot|zendesk|freshdesk|odoo|jenkins|"
     r"trello|supabase|azure|gcs)\b"
 )
+_CODE: Final = re.compile(r"\b(?:merge requests?|gitlab)\b")
 _LOCAL: Final = re.compile(
     r"\b(?:local (?:file|path|disk|directory|filesystem|machine)|file ?system|absolute path|on disk|"
     r"working (?:directory|tree)|local git|your computer|this machine|workbook|file path|full path|filepath)\b"
@@ -65,6 +66,8 @@ class Subject:
     """What it calls files and paths are in a store somewhere else."""
     on_files: bool = False
     """Its server works on files of this machine."""
+    on_code: bool = False
+    """Its server keeps repositories: what it calls a project is one."""
 
     def is_about(self, *names: str) -> bool:
         """Whether one of these is among what it is mostly about."""
@@ -76,17 +79,20 @@ def server_subject(definitions: Iterable[Mapping[str, Any]]) -> Subject:
     """The subject of a whole server."""
     definitions = list(definitions)
     weights: dict[str, float] = {}
-    remote = local = on_files = 0
+    remote = local = on_files = on_code = 0
     for definition in definitions:
         for name, weight in _weigh(definition).items():
             weights[name] = weights.get(name, 0.0) + weight
+        arguments = arguments_of(definition).values()
         text = f"{' '.join(words_of(str(definition.get('name'))))} {clean(definition.get('description'))}"
-        text += " " + " ".join(argument.says for argument in arguments_of(definition).values())
+        text += " " + " ".join(argument.says for argument in arguments)
         remote += bool(_REMOTE_STORES.search(text))
         local += bool(_LOCAL.search(text))
-        on_files += any(_names_file(argument) for argument in arguments_of(definition).values())
+        on_files += any(_names_file(argument) for argument in arguments)
+        on_code += bool(_CODE.search(text))
     away = remote > local and remote * 3 >= len(definitions)
-    return Subject(weights, away, on_files=not away and max(local, on_files) * 3 >= len(definitions))
+    files = not away and max(local, on_files) * 3 >= len(definitions)
+    return Subject(weights, away, files, on_code=on_code * 4 >= len(definitions))
 
 
 def _names_file(argument: Argument) -> bool:
@@ -103,7 +109,7 @@ def tool_subject(definition: Mapping[str, Any], server: Subject) -> Subject:
     weights = {
         name: 3 * own.get(name, 0.0) + 4 * server.weights.get(name, 0.0) / total for name in {*own, *server.weights}
     }
-    return Subject(weights, server.remote, server.on_files)
+    return Subject(weights, server.remote, server.on_files, server.on_code)
 
 
 def _weigh(definition: Mapping[str, Any]) -> dict[str, float]:

@@ -31,9 +31,11 @@ def clean(text: object) -> str:
     """A description as far as it is read: one case, no hidden characters, single blanks."""
     if not isinstance(text, str):
         return ""
-    visible = "".join(
-        c if c.isascii() or unicodedata.category(c) not in ("Cf", "Co", "Cn") else " " for c in text[:LONGEST]
-    )
+    visible = text[:LONGEST]
+    if not visible.isascii():
+        visible = "".join(
+            c if c.isascii() or unicodedata.category(c) not in ("Cf", "Co", "Cn") else " " for c in visible
+        )
     return " ".join(visible.lower().split())
 
 

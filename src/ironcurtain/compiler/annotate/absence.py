@@ -1,0 +1,62 @@
+"""What it means that an argument is left out: nothing, or that the server picks a value that is not known."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.annotate.text import lexicon, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from ironcurtain.compiler.annotate.arguments import Argument
+
+_NEVER_MISSED: Final = frozenset({"none", "outbound-content", "identifier", "amount", "recipient", "attendee"})
+"""Roles of which leaving one out means that there is none."""
+_EXTRAS: Final = frozenset({"fetch-url", "outbound-content"})
+"""Likewise, beside what a call must have."""
+_PATHS: Final = frozenset({"read-path", "write-path", "delete-path"})
+_PLACES: Final = frozenset({"place", "host", "identifier"})
+_DEFAULTED: Final = re.compile(
+    r"\bdefault(?!s? ?(?:to|is|:|=)? ?(?:null|none|false|empty)\b)|\bcurrent (?:working )?(?:dir|folder)"
+    r"|\bif (?:not (?:provided|specified|given|set)|omitted|empty|unset)[^.]{0,60}"
+    r"\b(?:current|working|home|root|temp\w*|cache|generated|all|same|entire|whole)\b"
+)
+_DIRECTORIES: Final = lexicon("path dir directory folder root cwd workdir workspace project repo repository vault")
+_SAVING: Final = lexicon("download save export screenshot record")
+_WRITTEN: Final = lexicon("output out dest dst destination save target export download")
+
+
+def is_missed(
+    argument: Argument,
+    roles: Sequence[str],
+    name: str,
+    effects: frozenset[str],
+    others: Mapping[str, tuple[Argument, Collection[str]]],
+) -> bool:
+    """Return whether a server picks something unknown where an argument is left out.
+
+    `others` are all arguments of the tool with their roles.
+    """
+    given = frozenset(roles)
+    starts_thread = "thread" in argument.words and "send" in effects  # left out, it begins one
+    if given <= _NEVER_MISSED or argument.above or starts_thread:
+        return False
+    beside = [other for leaf, (other, _) in others.items() if leaf != argument.leaf and other.required]
+    if beside and given <= _EXTRAS:
+        return False
+    if argument.required:
+        return True
+    told = bool(argument.defaults) or _DEFAULTED.search(argument.says) is not None
+    if given <= _PLACES:
+        return told or not effects <= {"read"}
+    if not given & _PATHS or told or not beside:
+        return True
+    if not {"attach", "attachment"}.isdisjoint(argument.words):
+        return False
+    if given == {"write-path"} or not _WRITTEN.isdisjoint(argument.words):
+        written = any("write-path" in found for leaf, (_, found) in others.items() if leaf != argument.leaf)
+        makes = bool(effects & {"create", "update"}) and "execute" not in effects
+        return not written and (makes or not _SAVING.isdisjoint(words_of(name))) and "return" not in argument.says
+    return argument.words[-1] in _DIRECTORIES and not argument.several

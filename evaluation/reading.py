@@ -193,9 +193,11 @@ def exchange(one: Case, word: str, *, write: bool = False) -> Exchange:
             if each in answer.statements:
                 found.statements[each] = answer.statements[each]
             found.not_rules |= {each} & answer.not_rules
-        found.unread = {n: why for n, why in answer.unsaid.items() if n not in found.statements} | {
-            n: "; ".join(texts) for n, texts in answer.complaints.items()
-        } | {n: why for n, why in found.unread.items() if n not in wanted}
+        found.unread = (
+            {n: why for n, why in answer.unsaid.items() if n not in found.statements}
+            | {n: "; ".join(texts) for n, texts in answer.complaints.items()}
+            | {n: why for n, why in found.unread.items() if n not in wanted}
+        )
         if not answer.wrong:
             break
         request = f"{instructions}\n\n{asked}{repair(answer, said)}\n"
@@ -223,7 +225,8 @@ def main(arguments: Sequence[str]) -> int:
         score(one, lines_of(one, found), total)
         print(
             f"{name}: {own.calls} calls, allowed {own.allowed}/{own.allows} (content {own.touched}), unsafe"
-            f" {len(own.unsafe)} (+{len(own.unsafe_content)} content), unread {len(found.unread)}, pending {found.pending}"
+            f" {len(own.unsafe)} (+{len(own.unsafe_content)} content), unread {len(found.unread)},"
+            f" pending {found.pending}"
             f"{', OUT OF DATE' if found.outdated else ''}"
         )
         for each in (*(f"UNSAFE {x}" for x in own.unsafe), *(f"content {x}" for x in own.unsafe_content), *own.missed):

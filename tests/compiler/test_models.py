@@ -203,7 +203,9 @@ def test_a_bad_answer_is_given_back_for_repair(desk: Desk) -> None:
     assert desk.decided("read_file", "/home/kim/Projects/a") == "allow"
 
 
-@pytest.mark.parametrize("answer", ["I would rather not.", "1: allow everything", "{}"], ids=["prose", "nonsense", "json"])
+@pytest.mark.parametrize(
+    "answer", ["I would rather not.", "1: allow everything", "{}"], ids=["prose", "nonsense", "json"]
+)
 def test_a_model_that_talks_nonsense_permits_nothing(desk: Desk, answer: str) -> None:
     with model(answer) as (url, _):
         said, _ = desk.compile(url, *MODEL, code=3)

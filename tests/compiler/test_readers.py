@@ -12,13 +12,13 @@ from ironcurtain.compiler.document import Sentence, sentences_of
 from ironcurtain.compiler.questions import read_question
 from ironcurtain.compiler.readers.answers import LARGEST, read_answer, repair
 from ironcurtain.compiler.readers.guards import warnings
-from ironcurtain.compiler.readers.model import ROUNDS, read_by_model
+from ironcurtain.compiler.readers.model import ROUNDS, Matter, read_by_model
 from ironcurtain.compiler.readers.prompt import parts_of, question
 from ironcurtain.compiler.readers.reading import Reading, State, key_of
 from ironcurtain.compiler.readers.store import Readings, read_readings
 from ironcurtain.compiler.readers.suggest import suggestions
 from ironcurtain.compiler.readers.table import read_by_table
-from ironcurtain.compiler.reading import compiled_from, read_constitution
+from ironcurtain.compiler.reading import Asking, compiled_from, read_constitution
 from ironcurtain.compiler.statements import Sourced, compile_statements
 from ironcurtain.errors import ArtifactError, Refusal
 from ironcurtain.language.parsing import parse
@@ -117,7 +117,10 @@ def test_guards_see_what_got_lost() -> None:
     assert not looked_at("It may read files in ~/A.", "may read files in ~/A.")
     assert "not" in looked_at("It may not read files in ~/A.", "may read files in ~/A.")[0]
     assert "no word of refusal" in looked_at("Reading is nice.", "must never read files.")[0]
-    assert "5" in looked_at("Never mail more than 5 people.", "must never send email to more than 4 people, except to ann.")[0]
+    assert (
+        "5"
+        in looked_at("Never mail more than 5 people.", "must never send email to more than 4 people, except to ann.")[0]
+    )
     assert "bob@x.example" in looked_at("Mail to bob@x.example is fine.", "may send email.")[0]
     assert "eve@y.example" in looked_at("Mail is fine.", "may send email to eve@y.example.")[0]
     assert "no rule" in looked_at("You must never smile.", state=State.NOT_A_RULE)[0]
@@ -212,12 +215,14 @@ TEXT = "The gang may get mail. Gizmos matter. Nothing goes."
 def answered(*answers: str) -> tuple[list[Reading], Scripted]:
     speaker = Scripted(*answers)
     sentences = sentences_of(TEXT)
-    found = read_by_model(speaker, TOOLS, KNOWN, sentences, [1, 2, 3]).readings
+    found = read_by_model(speaker, Matter(TOOLS, KNOWN, sentences, [1, 2, 3])).readings
     return [found[number] for number in (1, 2, 3)], speaker
 
 
 def test_an_answer_is_statements_by_the_number_of_their_sentence() -> None:
-    readings, speaker = answered("1: may send email to contacts.\n1. may read email\n2: not a rule\n**3**: must never delete anything.")
+    readings, speaker = answered(
+        "1: may send email to contacts.\n1. may read email\n2: not a rule\n**3**: must never delete anything."
+    )
     assert readings[0].statements == ("may send email to contacts.", "may read email.")
     assert [each.state for each in readings] == [State.READ, State.NOT_A_RULE, State.READ]
     assert len(speaker.asked) == 1
@@ -230,7 +235,9 @@ def test_what_is_wrong_goes_back_with_the_place_and_is_unread_in_the_end() -> No
     assert len(speaker.asked) == ROUNDS
     assert "did you mean contacts?" in speaker.asked[1]
     assert "no tool is about up" in speaker.asked[1]
-    repaired, speaker = answered("1: may send email to contact.\n2: not a rule\n3: not a rule", "1: may send email to contacts.")
+    repaired, speaker = answered(
+        "1: may send email to contact.\n2: not a rule\n3: not a rule", "1: may send email to contacts."
+    )
     assert repaired[0].statements == ("may send email to contacts.",)
     assert len(speaker.asked) == 2
 
@@ -262,7 +269,9 @@ def test_a_repair_names_the_sentences_that_are_wrong() -> None:
 
 def test_a_long_catalogue_is_asked_about_in_parts_and_nothing_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ironcurtain.compiler.readers.prompt.MOST_TOOL_TEXT", 4_000)
-    servers = {f"s{n}": [tool(f"read_thing_{k}", "Read a thing.", "id", "a b c d e f") for k in range(9)] for n in range(8)}
+    servers = {
+        f"s{n}": [tool(f"read_thing_{k}", "Read a thing.", "id", "a b c d e f") for k in range(9)] for n in range(8)
+    }
     tools = catalogue_of(annotated(servers))
     parts = parts_of(tools)
     assert len(parts) > 1
@@ -272,8 +281,11 @@ def test_a_long_catalogue_is_asked_about_in_parts_and_nothing_is_cut(monkeypatch
 
 
 def test_two_readings_are_asked_for_independently() -> None:
-    speaker = Scripted("1: may send email to contacts.\n2: not a rule\n3: not a rule", "1: may send email.\n2: not a rule\n3: not a rule")
-    read = read_constitution(TEXT, TOOLS, KNOWN, Readings(), speaker)
+    speaker = Scripted(
+        "1: may send email to contacts.\n2: not a rule\n3: not a rule",
+        "1: may send email.\n2: not a rule\n3: not a rule",
+    )
+    read = read_constitution(TEXT, TOOLS, KNOWN, Readings(), Asking(speaker))
     assert read.disputed == [1]
     assert speaker.asked[0] != speaker.asked[1]
     assert sorted(speaker.asked[0].splitlines()) != sorted(speaker.asked[1].splitlines()), "other examples"

@@ -139,8 +139,8 @@ def test_changing_any_rule_breaks_a_scenario(desk: Desk) -> None:
         loaded = build(read_bundle(desk.root / "policy"), desk.around)
         if all(result.passed for result in run_scenarios(loaded, desk.around.now)):
             unnoticed.append(rule)
-    above = {"in": ["/home/kim"]}  # of a directory above what is protected step 3 says as much
-    assert [rule["name"] for rule in unnoticed if above not in rule["if"].get("values", {}).values()] == []
+    # One more prohibition for the destination of a move, which no permission reaches, is no loss.
+    assert [rule["if"]["tool"] for rule in unnoticed if rule["if"]["tool"] != ["create_directory"]] == []
 
 
 def test_a_permission_under_a_prohibition_is_an_error_that_names_it(desk: Desk) -> None:
@@ -151,14 +151,18 @@ def test_a_permission_under_a_prohibition_is_an_error_that_names_it(desk: Desk) 
 
 
 def test_what_is_said_of_a_statement_is_what_the_engine_decides(desk: Desk) -> None:
-    made = desk.make("may read files in Projects. must ask before reading files in Projects. must never delete anything.")
+    made = desk.make(
+        "may read files in Projects. must ask before reading files in Projects. must never delete anything."
+    )
     told = [each.told[0] for each in made.product.report]
     assert [each.outcome for each in told] == ["escalate", "escalate", "deny"], "the ask beats the permission"
     assert all(each.example is not None for each in told)
 
 
 def test_what_was_not_understood_makes_permissions_under_its_heading_ask(desk: Desk) -> None:
-    text = "# Files\nmay read files in Projects.\nBe nice to the gizmos of Projects.\n# Mail\nmay send email to contacts."
+    text = (
+        "# Files\nmay read files in Projects.\nBe nice to the gizmos of Projects.\n# Mail\nmay send email to contacts."
+    )
     made = desk.make(text, FILES, MAIL)
     assert [each.reading.state for each in made.product.report] == [State.READ, State.UNREAD, State.READ]
     loaded = load_policy(desk.root / "policy", desk.around)

@@ -29,7 +29,7 @@ DRIVE = {
 }
 MAIL = {
     "mail": [
-        tool("send_email", "Send an email.", "to:list body", "cc:list attachments:list", ),
+        tool("send_email", "Send an email.", "to:list body", "cc:list attachments:list" ),
         tool("read_email", "Read one email of the inbox.", "id"),
         tool("trash_email", "Move an email to the trash.", "id"),
         tool("delete_email", "Delete an email permanently.", "id"),
@@ -109,7 +109,9 @@ def test_5_and_6_a_tool_that_can_do_anything_is_never_allowed_by_a_noun() -> Non
 
 
 def test_7_a_tool_that_reads_and_replaces_is_no_reader() -> None:
-    office = {"word": [tool("search_and_replace", "Search for text in a document and replace it.", "filename find replace")]}
+    office = {
+        "word": [tool("search_and_replace", "Search for text in a document and replace it.", "filename find replace")]
+    }
     assert "every such tool does more" in compiled("may read files.", office).problem()
 
 

@@ -40,7 +40,11 @@ texts = st.text(LETTERS, min_size=1, max_size=12)
 bare = st.from_regex(r"[a-z#~@][a-z0-9_/.#@-]{0,8}[a-z0-9]", fullmatch=True).filter(
     lambda word: word.lower() not in RESERVED and BARE.fullmatch(word) is not None
 )
-names = st.builds(Name, bare) | st.builds(Name, texts, quoted=st.just(True)) | st.builds(Name, st.sampled_from(["5", "12.5"]))
+names = (
+    st.builds(Name, bare)
+    | st.builds(Name, texts, quoted=st.just(True))
+    | st.builds(Name, st.sampled_from(["5", "12.5"]))
+)
 several = st.lists(names, min_size=1, max_size=3).map(tuple)
 nouns = st.sampled_from(["email", "pull requests", "files", "calendar events"])
 things = st.builds(Thing, nouns, st.none() | names) | st.just(Thing()) | st.builds(Thing, texts, quoted=st.just(True))
@@ -53,7 +57,17 @@ doings = (
 )
 arguments = st.sampled_from(["amount", "files[].path", "to"])
 numbers = st.sampled_from(["0", "-3", "500", "12.5"]).map(lambda number: (Name(number),))
-plain_tests = st.sampled_from([Comparison.IS, Comparison.IS_NOT, Comparison.IN, Comparison.UNDER, Comparison.CONTAINS, Comparison.STARTS, Comparison.ENDS])
+plain_tests = st.sampled_from(
+    [
+        Comparison.IS,
+        Comparison.IS_NOT,
+        Comparison.IN,
+        Comparison.UNDER,
+        Comparison.CONTAINS,
+        Comparison.STARTS,
+        Comparison.ENDS,
+    ]
+)
 bounds = st.sampled_from([Comparison.AT_MOST, Comparison.AT_LEAST, Comparison.ABOVE, Comparison.BELOW])
 patterns = st.sampled_from(["a.*", r"\/var\/.*", "(?i)select .*"]).map(lambda text: (Name(text, quoted=True),))
 conditions = (
@@ -82,7 +96,11 @@ limits: st.SearchStrategy[Limit] = st.one_of(
 )
 known_acts = st.lists(st.sampled_from(ACTS), min_size=1, max_size=2, unique=True).map(tuple)
 exceptions = (
-    st.builds(Except, st.builds(Doing, acts=known_acts, things=some_things | st.just(())), st.lists(limits, max_size=1).map(tuple))
+    st.builds(
+        Except,
+        st.builds(Doing, acts=known_acts, things=some_things | st.just(())),
+        st.lists(limits, max_size=1).map(tuple),
+    )
     | st.builds(Except, st.builds(Doing, tools=several), st.lists(limits, max_size=1).map(tuple))
     | st.builds(Except, st.builds(Doing, things=some_things), st.lists(limits, max_size=1).map(tuple))
     | st.builds(Except, st.just(Doing()), st.lists(limits, min_size=1, max_size=2).map(tuple))
@@ -112,7 +130,7 @@ def test_any_text_is_a_statement_or_an_error_with_a_place(text: str) -> None:
     try:
         line = parse(text)
     except StatementError as error:
-        assert 1 <= error.column <= len(text.strip()) + 1  # noqa: PT017 - both outcomes are right
+        assert 1 <= error.column <= len(text.strip()) + 1
         assert str(error)
     else:
         assert parse(write(line)) == line

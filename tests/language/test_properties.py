@@ -33,7 +33,7 @@ LINES = [
     "may use s/run_command where `command` is ls or pwd.", "may use s/pay where `amount` is at most 50.",
     "must never delete anything.", "must never send email to customers.", "must never send email to anyone outside contacts.",
     "must never send email to more than 2 people.", "must never read files in ~/A/secret.", "must never send messages in #team.",
-    "must never create events in \"work\".", "must never use s/pay where `amount` is more than 10.",
+    'must never create events in "work".', "must never use s/pay where `amount` is more than 10.",
     "must never delete anything, except moving files.", "must never send email, except to ann.",
     "must ask before sending email.", "must ask before sending email to contacts.", "must ask before reading files in ~/A.",
     "must ask before sending email to more than 1 people.", "must ask before running anything.",
@@ -79,7 +79,12 @@ def outcomes(policy: Policy, asked: list[tuple[str, dict[str, Any]]], tools: lis
 
 
 @settings(max_examples=60)
-@given(statement_sets, st.sampled_from([line for line in LINES if line.startswith("must ") and "otherwise" not in line]), catalogues, st.lists(calls, max_size=12))
+@given(
+    statement_sets,
+    st.sampled_from([line for line in LINES if line.startswith("must ") and "otherwise" not in line]),
+    catalogues,
+    st.lists(calls, max_size=12),
+)
 def test_adding_a_never_or_an_ask_never_allows_more(
     lines: list[str], more: str, tools: list[int], asked: list[tuple[str, dict[str, Any]]]
 ) -> None:

@@ -73,7 +73,9 @@ class Terminal:
                 if meaning.problem:
                     console().print(Text(visible(f"     {meaning.problem}; {meaning.help}"), style="yellow"))
                     continue
-                console().print(Text(visible(f"     {len(meaning.tools)} tools: {', '.join(meaning.tools[:5])}"), style="dim"))
+                console().print(
+                    Text(visible(f"     {len(meaning.tools)} tools: {', '.join(meaning.tools[:5])}"), style="dim")
+                )
                 lines.append(write(line))
         return tuple(lines)
 
@@ -97,7 +99,9 @@ class Terminal:
             example = f"{change.server}/{change.tool} {visible(str(change.example.fields()))[:200]}"
             console().print(Text(f"     for example {example}", style="dim"))
             for letter, lines, word in ((1, dispute.first, change.was.word), (2, dispute.second, change.now.word)):
-                console().print(Text.assemble((f"  {letter}  ", "cyan"), visible(" ".join(lines)), (f"  -> {word}", "bold")))
+                console().print(
+                    Text.assemble((f"  {letter}  ", "cyan"), visible(" ".join(lines)), (f"  -> {word}", "bold"))
+                )
             answer = ""
             while answer not in ("1", "2"):
                 answer = input("     which did you mean? 1 or 2 > ").strip()

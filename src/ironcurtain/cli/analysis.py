@@ -175,7 +175,7 @@ def _asked(text: str, bundle: Bundle, loaded: Loaded, setup: str | None) -> Stat
     dynamic: Any = bundle.items[LISTS].value if LISTS in bundle.items else {"lists": {}}
     there = {**policy.get("lists", {}), **dynamic["lists"]}
     rules: list[Json] = [_spelled_out(rule, known, there) for rule in question.rules]
-    says = f"{text}  (read as: {question.prohibition})"
+    says = f"{text}  ({'; '.join(question.notes)})"
     chain = loaded.chain(rules, "the question")
     return never(loaded, chain, says, time.time(), asking_counts=question.asking_counts)
 

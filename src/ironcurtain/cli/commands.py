@@ -194,18 +194,24 @@ def _compiler(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         compile_.add_argument("--annotations", metavar="FILE", help="corrected lines of `ironcurtain annotate --json`")
         compile_.add_argument(
             "--model", metavar="PROVIDER:NAME",
-            help="reads what the parser does not: anthropic:claude-sonnet-4-5, openai:gpt-5, ollama:llama3, or a program"
-            " you have, without a key: 'command:claude -p', 'command:codex exec', 'command:gemini -p', 'command:llm'",
+            help="reads what the parser does not: anthropic:claude-sonnet-4-5, openai:gpt-5, ollama:llama3, or a"
+            " program you have, without a key: 'command:claude -p', 'command:codex exec', 'command:gemini -p'",
         )  # fmt: skip
         compile_.add_argument(
             "--by-hand", action="store_true", help="writes the question for a model into a file; you paste the answer"
         )
         compile_.add_argument(
-            "--answer", metavar="FILE", action="append", default=[], help="with --by-hand: an answer, instead of pasting it"
+            "--answer",
+            metavar="FILE",
+            action="append",
+            default=[],
+            help="with --by-hand: an answer, instead of pasting it",
         )
         compile_.add_argument("--once", action="store_true", help="asks the model once, not twice independently")
         compile_.add_argument("--tests", action="store_true", help="lets the model write tests of its own, too")
-        compile_.add_argument("--check", metavar="FILE", help="compiles this text and shows the report; changes nothing")
+        compile_.add_argument(
+            "--check", metavar="FILE", help="compiles this text and shows the report; changes nothing"
+        )
         compile_.add_argument("--readings", metavar="FILE", help="with --out: the readings that were agreed to")
         compile_.add_argument(
             "--skip", metavar="SERVER", action="append", default=[],

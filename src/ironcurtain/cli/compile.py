@@ -58,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         _quiet if arguments.json else _tell,
         model,
         tests=arguments.tests,
+        twice=not arguments.once,
         progress=_Progress().show if sys.stderr.isatty() and not arguments.json else lambda _: None,
     )
     if arguments.by_hand or arguments.answer:
@@ -79,7 +80,7 @@ def _offline(arguments: argparse.Namespace, stages: Stages) -> int:
     readings = Path(arguments.readings) if arguments.readings else None
     with TemporaryDirectory(dir=_beside(directory)) as name:
         agreed_to = read_readings(readings) if readings else read_readings(Path(name) / "none")
-        making = Making(stages, servers, known, agreed_to, Path(name), around, version, twice=not arguments.once)
+        making = Making(stages, servers, known, agreed_to, Path(name), around, version)
         product = making.product(text, _consult(arguments))
         made = stages.finish(product, Path(name), around, lists=directory / LISTS)
         difference = _difference(directory, made, around) if version > 1 else None
@@ -108,7 +109,7 @@ def _at_home(arguments: argparse.Namespace, home: Home, stages: Stages) -> int:
     _require_tools(home, arguments.skip)
     around = surroundings()
     constitution = Path(arguments.check or arguments.constitution or home.constitution)
-    made = prepare(home, constitution, around, stages, consult=_consult(arguments), twice=not arguments.once)
+    made = prepare(home, constitution, around, stages, consult=_consult(arguments))
     difference = _difference(home.policy, made, around)
     _show(made, difference, machine=arguments.json)
     if arguments.check:
@@ -212,7 +213,9 @@ class _Progress:
         if 0 <= len(text) - self._told < _FEW:
             return
         self._told = len(text)
-        numbers = [line.partition(":")[0].strip() for line in text.splitlines() if line.partition(":")[0].strip().isdigit()]
+        numbers = [
+            line.partition(":")[0].strip() for line in text.splitlines() if line.partition(":")[0].strip().isdigit()
+        ]
         at = f"sentence {numbers[-1]}, " if numbers else ""
         sys.stderr.write(f"\r{'':>10}  the model answers: {at}about {len(text) // 4} tokens so far \x1b[K")
         sys.stderr.flush()

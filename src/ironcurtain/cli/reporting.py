@@ -50,10 +50,12 @@ def _wide(product: Product) -> Iterator[Text]:
     count = sum(len(entry["tools"]) for entry in servers.values())
     for each in product.report:
         for told in each.told:
-            general = told.meaning.text.startswith("must ask otherwise")  # that is what it is for
+            general = told.meaning.text.startswith(("must ask otherwise", "may"))  # that is what it is for
             if told.outcome == "escalate" and not general and len(told.meaning.tools) * _THIRD > count > _THIRD:
                 share = f"{len(told.meaning.tools)} of {count} tools"
-                yield Text.assemble(("asks a lot  ", "bold yellow"), visible(f"{share} ask because of: {told.meaning.text}"))
+                yield Text.assemble(
+                    ("asks a lot  ", "bold yellow"), visible(f"{share} ask because of: {told.meaning.text}")
+                )
 
 
 def _is_unclear(reported: Reported) -> bool:
@@ -69,6 +71,10 @@ def _sentence(reported: Reported) -> Iterator[Text]:
     elif state is State.UNREAD:
         why = reported.reading.why.splitlines()[0][:_LONG] if reported.reading.why else "no reader understood it"
         yield Text.assemble(("    unread  ", "bold yellow"), visible(why))
+        for number, lines in enumerate(reported.offers):
+            yield Text.assemble(
+                ("            nearest: " if not number else " " * 21, "dim"), visible(" ".join(lines)[:_LONG])
+            )
         yield Text("            until it is read, what is permitted under its heading asks", style="dim")
     elif state is State.SKIPPED:
         yield Text.assemble(("    skipped ", "yellow"), "what is permitted under its heading asks")
@@ -135,6 +141,7 @@ def report_fields(made: Made) -> dict[str, Any]:
                 "statements": [_told_fields(told) for told in each.told],
                 "warnings": [*each.warnings],
                 **({"why": each.reading.why} if each.reading.why else {}),
+                **({"offers": [[*lines] for lines in each.offers]} if each.offers else {}),
             }
             for each in product.report
         ],

@@ -37,8 +37,6 @@ def prepare(
     stages: Stages,
     lists: dict[str, Any] | None = None,
     consult: Consult | None = None,
-    *,
-    twice: bool = True,
 ) -> Made:
     """Compile for the tools that are approved, and verify the result beside the policy in force.
 
@@ -60,7 +58,9 @@ def prepare(
     known = known_at_home(home, bundle, dynamic)
     directory = home.next_policy
     shutil.rmtree(directory, ignore_errors=True)
-    making = Making(stages, servers, known, read_readings(home.readings), directory, surroundings, int(policy["version"]) + 1, twice)
+    making = Making(
+        stages, servers, known, read_readings(home.readings), directory, surroundings, int(policy["version"]) + 1
+    )
     product = making.product(text, consult)
     if dynamic is not None:
         product = replace(product, artifacts={**product.artifacts, LISTS: dynamic})

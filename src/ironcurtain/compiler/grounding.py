@@ -270,7 +270,8 @@ class Grounding:
         if not certain and optional and not condition.given and not condition.or_left_out:
             raise Problem(
                 f"`{argument.leaf}` may be left out, and it is not said what then",
-                f"write `{argument.leaf}` {test.value} ... or left out, or `{argument.leaf}` is given and {test.value} ...",
+                f"write `{argument.leaf}` {test.value} ... or left out,"
+                f" or `{argument.leaf}` is given and {test.value} ...",
             )
         part, negated = self._asked(condition, argument, tool, certain=certain)
         if negated:

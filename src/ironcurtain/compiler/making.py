@@ -1,4 +1,4 @@
-"""From a constitution to a product, with the owner's part in it: read, ask what was not understood, compare, compile."""
+"""From a constitution to a product, with the owner's part in it: read, ask what is not understood, compare, compile."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ironcurtain.compiler.catalogue import catalogue_of
 from ironcurtain.compiler.readers.reading import State, key_of
 from ironcurtain.compiler.readers.store import Readings
-from ironcurtain.compiler.reading import Read
 from ironcurtain.compiler.statements import Sourced, compile_statements
 from ironcurtain.language.parsing import parse
 from ironcurtain.language.statement import Mood, Statement
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.agreement import Dispute
     from ironcurtain.compiler.catalogue import Tool
     from ironcurtain.compiler.product import Product
+    from ironcurtain.compiler.reading import Read
     from ironcurtain.compiler.setup import Known
     from ironcurtain.compiler.stages import Stages
 
@@ -52,11 +52,10 @@ class Making:
     directory: Path
     surroundings: Surroundings
     version: int
-    twice: bool = True
 
     def product(self, text: str, consult: Consult | None) -> Product:
         """Read and compile; without `consult`, what is in dispute takes the stricter reading."""
-        read = self.stages.read(text, self.servers, self.known, self.kept, twice=self.twice)
+        read = self.stages.read(text, self.servers, self.known, self.kept)
         if consult is not None and read.unread:
             consult.unread(read, catalogue_of(self.servers), self.known)
         if consult is not None and (new := self._new_tools(read)) and consult.new_tools(new):
@@ -78,7 +77,9 @@ class Making:
         for reading in read.readings:
             for line in reading.statements if reading.agreed else ():
                 if line in self.kept.picks:
-                    (meaning,) = compile_statements([Sourced(parse(line))], catalogue_of(self.servers), self.known).meanings
+                    (meaning,) = compile_statements(
+                        [Sourced(parse(line))], catalogue_of(self.servers), self.known
+                    ).meanings
                     new = [tool for tool in meaning.tools if tool not in self.kept.picks[line]]
                     found |= {line: new} if new else {}
         return found

@@ -49,6 +49,11 @@ PATHS_OF: Final = {
     "upload": frozenset({"read-path"}),
 }
 """The paths that an act is about: what is sent is read, what is deleted is written."""
+_SYNONYMS: Final = {
+    "write": "create or change", "edit": "change", "modify": "change", "update": "change", "alter": "change",
+    "remove": "delete", "erase": "delete", "add": "create", "make": "create", "execute": "run", "view": "read",
+}  # fmt: skip
+"""Verbs that mean an act, and would mean less if they stood for the tools that bear them."""
 _FILES: Final = frozenset({"file", "document", "folder", "directory"})
 _COMMANDS: Final = frozenset({"command", "shell", "script", "code", "program", "process", "terminal"})
 
@@ -130,9 +135,7 @@ def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
     return frozenset(act for each in sets for act in each)
 
 
-def is_about(
-    thing: Thing, tool: Tool, *, loosely: bool, acts: Iterable[str] = (), by_doubt: bool = True
-) -> bool:
+def is_about(thing: Thing, tool: Tool, *, loosely: bool, acts: Iterable[str] = (), by_doubt: bool = True) -> bool:
     """Whether a tool is about a thing; `loosely` for what tightens. What is done to files is done through their paths.
 
     A tool that runs any command might be about anything (`by_doubt`).
@@ -187,6 +190,8 @@ def _by_verb(doing: Doing, tools: Sequence[Tool], found: list[Pick], *, tightens
     """Add the tools that bear a verb which is no act in their names."""
     verbs = [act for act in doing.acts if act not in ACTS]
     for verb in verbs:
+        if meant := _SYNONYMS.get(verb) or next((a for v, a in _SYNONYMS.items() if verb in _gerunds(v)), ""):
+            raise Problem(f"{verb} is no act", f"write {meant}")
         bearing = [tool for tool in tools if _bears(verb, tool)]
         if not tightens:
             near = [f"use {tool.key}" for tool in bearing] or nearest(verb, ACTS)

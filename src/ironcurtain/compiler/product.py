@@ -41,6 +41,8 @@ class Reported:
     reading: Reading
     told: tuple[Told, ...] = ()
     warnings: tuple[str, ...] = ()
+    offers: tuple[tuple[str, ...], ...] = ()
+    """The nearest statements for a sentence that no reader understood."""
 
     @property
     def outcomes(self) -> tuple[str, ...]:

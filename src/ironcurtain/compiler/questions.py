@@ -1,6 +1,6 @@
 """The owner's own questions: "can anything ever send email to anyone outside contacts without asking?"
 
-A question is the prohibition that it asks about. It is read like a sentence of a constitution, or written as a statement
+A question is the prohibition that it asks about. It is read like a sentence of a constitution, or is a statement
 (`must never ...`), and compiled for the tools of the policy; the analysis then looks for a call that the prohibition
 forbids and the policy does not. The answer names the tools that the question was taken to mean.
 """
@@ -68,11 +68,15 @@ def read_question(text: str, annotations: Mapping[str, Any], known: Known) -> Qu
         if found and isinstance(line, Statement) and line.mood is Mood.NEVER:
             made = compile_statements([Sourced(line)], tools, known)
             (meaning,) = made.meanings
-            shown = ", ".join(meaning.tools[:8]) + (f" and {len(meaning.tools) - 8} more" if len(meaning.tools) > 8 else "")
+            shown = ", ".join(meaning.tools[:8]) + (
+                f" and {len(meaning.tools) - 8} more" if len(meaning.tools) > 8 else ""
+            )
             notes = (f"taken to mean: {meaning.text} ({shown})", *meaning.notes)
             denying = tuple(rule for rule in made.rules if rule["then"] == "deny") or made.rules
             return Question(text, meaning.text, _UNASKED.search(plain) is None, denying, notes)
     why = problems[0] if problems else f"not a question that can be read: {text!a}"
     raise Refusal(
-        "question_unknown", why, 'ask like this: "can it ever send email to anyone outside contacts?", or write: must never ...'
+        "question_unknown",
+        why,
+        'ask like this: "can it ever send email to anyone outside contacts?", or write: must never ...',
     )

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ironcurtain.compiler.document import LONGEST, sentences_of
-from ironcurtain.compiler.readers.model import read_by_model
+from ironcurtain.compiler.readers.model import Matter, read_by_model
 from ironcurtain.compiler.readers.reading import UNREAD, Reading, State, key_of
 from ironcurtain.compiler.readers.table import read_by_table
 from ironcurtain.compiler.statements import Sourced, compile_statements
 from ironcurtain.errors import Refusal
-from ironcurtain.language.parsing import parse
+from ironcurtain.language.parsing import StatementError, parse
 from ironcurtain.language.statement import Mood, Statement
 
 if TYPE_CHECKING:
@@ -63,15 +63,21 @@ class Read:
         return Read(self.sentences, self.second or self.readings)
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Whoever reads what the table does not."""
+
+    speaker: Speaker | None
+    twice: bool = True
+    tell: Callable[[str], None] = lambda _: None
+
+
 def read_constitution(
     text: str,
     tools: Sequence[Tool],
     known: Known,
     kept: Readings,
-    speaker: Speaker | None = None,
-    *,
-    twice: bool = True,
-    tell: Callable[[str], None] = lambda _: None,
+    asking: Asking | None = None,
 ) -> Read:
     """Read every sentence by the first reader that understands it; the owner is not among them."""
     if len(text) > LONGEST:
@@ -90,19 +96,31 @@ def read_constitution(
             readings.append(before)
             continue
         found = None if sentence.marked else read_by_table(sentence, known, is_right)
-        readings.append(Reading(State.READ, found, "parser") if found else UNREAD)
+        why = "" if found else _why_unread(sentence, tools, known)
+        readings.append(Reading(State.READ, found, "parser") if found else replace(UNREAD, why=why))
     read = Read(sentences, readings)
-    if speaker is not None and read.unread:
-        _by_model(read, speaker, tools, known, twice=twice, tell=tell)
+    if asking is not None and asking.speaker is not None and read.unread:
+        _by_model(read, asking.speaker, Matter(tools, known, read.sentences, read.unread), asking)
     return read
 
 
-def _by_model(
-    read: Read, speaker: Speaker, tools: Sequence[Tool], known: Known, *, twice: bool, tell: Callable[[str], None]
-) -> None:
-    wanted = read.unread
-    first = read_by_model(speaker, tools, known, read.sentences, wanted, tell=tell).readings
-    second = read_by_model(speaker, tools, known, read.sentences, wanted, variant=1, tell=tell).readings if twice else {}
+def _why_unread(sentence: Sentence, tools: Sequence[Tool], known: Known) -> str:
+    """What is wrong with a sentence that begins like a statement; nothing for any other."""
+    text = sentence.text[:1].lower() + sentence.text[1:]
+    if not text.startswith(("may ", "must never ", "must ask ")):
+        return ""
+    try:
+        line = parse(text)
+    except StatementError as error:
+        return f"{error.message} (column {error.column}); {error.help}"
+    (meaning,) = compile_statements([Sourced(line)], tools, known).meanings
+    return f"{meaning.problem}; {meaning.help}" if meaning.problem else ""
+
+
+def _by_model(read: Read, speaker: Speaker, matter: Matter, asking: Asking) -> None:
+    wanted, twice = matter.wanted, asking.twice
+    first = read_by_model(speaker, matter, tell=asking.tell).readings
+    second = read_by_model(speaker, matter, variant=1, tell=asking.tell).readings if twice else {}
     read.second = [*read.readings] if twice else []
     for number in wanted:
         one, two = first.get(number, UNREAD), second.get(number, UNREAD)
@@ -142,7 +160,9 @@ def compiled_from(read: Read, tools: Sequence[Tool], known: Known, kept: Reading
         if doubtful[number] and isinstance(lines[number].line, Statement) and _permits(lines[number])
         for name in meaning.rules
     }
-    rules = tuple(_asks(rule) if rule["name"] in asking and rule["then"] == "allow" else rule for rule in compiled.rules)
+    rules = tuple(
+        _asks(rule) if rule["name"] in asking and rule["then"] == "allow" else rule for rule in compiled.rules
+    )
     return replace(compiled, rules=rules), owners
 
 

@@ -19,7 +19,8 @@ from ironcurtain.compiler.cache import Cache
 from ironcurtain.compiler.catalogue import catalogue_of
 from ironcurtain.compiler.product import Product, Reported, Told, product_of
 from ironcurtain.compiler.readers.guards import warnings
-from ironcurtain.compiler.reading import compiled_from, read_constitution
+from ironcurtain.compiler.readers.suggest import suggestions
+from ironcurtain.compiler.reading import Asking, compiled_from, read_constitution
 from ironcurtain.compiler.scenarios import derive_scenarios
 from ironcurtain.compiler.statements import HARMLESS
 from ironcurtain.wire.strict_json import canonical
@@ -44,6 +45,7 @@ _ORDER: Final = re.compile(
     r"|<\s*/?\s*(?:system|instructions?|assistant|override)\b|\bsystem prompt\b",
     re.IGNORECASE,
 )
+_OFFERED: Final = 30  # unread sentences for which the nearest statements are looked for
 _HIDDEN: Final = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 
 
@@ -88,6 +90,8 @@ class Stages:
     tell: Callable[[Step], None]
     model: Model | None = None
     """Reads what the table does not, and is asked what tools mean where that is not certain."""
+    twice: bool = True
+    """The model is asked twice, independently."""
     tests: bool = False
     """The model writes tests of its own, too."""
     progress: Callable[[str], None] = lambda _: None
@@ -140,35 +144,43 @@ class Stages:
         described: list[dict[str, Any]] = made["tools"]
         return described
 
-    def read(
-        self, text: str, servers: Servers, known: Known, kept: Readings, *, twice: bool = True
-    ) -> Read:
+    def read(self, text: str, servers: Servers, known: Known, kept: Readings) -> Read:
         """Read every sentence of a constitution: what was agreed to, the table, and the model that was named."""
         began = time.monotonic()
         tools = catalogue_of(servers)
         speaker = self.speaker
         if speaker is None and self.model is not None:
             speaker = _Speaker(self.model, self.cache, self.progress)
-        read = read_constitution(text, tools, known, kept, speaker, twice=twice, tell=self._note)
+        read = read_constitution(text, tools, known, kept, Asking(speaker, self.twice, self._note))
         readers = Counter(each.reader or each.state.value for each in read.readings)
-        counted = ", ".join(f"{count} by {reader}" if reader != "unread" else f"{count} unread" for reader, count in sorted(readers.items()))
+        counted = ", ".join(
+            f"{count} by {reader}" if reader != "unread" else f"{count} unread"
+            for reader, count in sorted(readers.items())
+        )
         self._done("read", f"{len(read.sentences)} sentences: {counted or 'none'}", began, remembered=False)
         return read
 
     def compile(self, text: str, read: Read, servers: Servers, known: Known, kept: Readings, version: int) -> Product:
         """Compile what was read into the artifacts of a policy."""
         began = time.monotonic()
-        compiled, owners = compiled_from(read, catalogue_of(servers), known, kept)
+        tools = catalogue_of(servers)
+        compiled, owners = compiled_from(read, tools, known, kept)
+        unread = read.unread[:_OFFERED]
         report = [
             Reported(
                 sentence,
                 reading,
-                tuple(Told(compiled.meanings[number]) for number in numbers),
+                tuple(Told(compiled.meanings[each]) for each in numbers),
                 tuple(warnings(sentence.text, reading, known)) if not reading.agreed else (),
+                tuple(suggestions(sentence, tools, known)) if number in unread else (),
             )
-            for sentence, reading, numbers in zip(read.sentences, read.readings, owners, strict=True)
+            for number, (sentence, reading, numbers) in enumerate(
+                zip(read.sentences, read.readings, owners, strict=True), 1
+            )
         ]
-        self._done("compile", f"{len(compiled.meanings)} statements, {len(compiled.rules)} rules", began, remembered=False)
+        self._done(
+            "compile", f"{len(compiled.meanings)} statements, {len(compiled.rules)} rules", began, remembered=False
+        )
         return product_of(text, compiled, report, servers, known, version)
 
     def compared(
@@ -371,7 +383,7 @@ def _shipped(product: Product) -> list[dict[str, Any]]:
 
 
 def exemplified(product: Product, scenarios: Iterable[Mapping[str, Any]]) -> Product:
-    """Return the product with an example for every statement: a call that its rules are about, as the engine decides it.
+    """Return the product with an example for every statement: a call of its tools, as the engine decides it.
 
     INVARIANT: what is said of a statement comes from the engine's decision, never from how the statement was written.
     """
@@ -390,7 +402,9 @@ def exemplified(product: Product, scenarios: Iterable[Mapping[str, Any]]) -> Pro
             found = own = [by_rule[name] for name in each.meaning.rules if name in by_rule]
             if not found:  # others decide all that it is about
                 found = [by_tool[tool] for tool in each.meaning.tools if tool in by_tool]
-            shown = next((one for one in found if one["expectedDecision"] == _wanted(each)), found[0] if found else None)
+            shown = next(
+                (one for one in found if one["expectedDecision"] == _wanted(each)), found[0] if found else None
+            )
             told.append(
                 replace(each, outcome=shown["expectedDecision"], example=shown["request"], own=shown in own)
                 if shown is not None

@@ -1,4 +1,4 @@
-"""A constitution to start from, made of statements for the servers that are there: read, ask before sending, never delete.
+"""A constitution to start from, made of statements for the servers that are there.
 
 Every line compiles for these tools, so that the owner edits something that works instead of facing an empty page.
 """
@@ -23,8 +23,8 @@ FOLDERS: Final = ("Documents", "Projects", "projects", "code", "src", "Notes", "
 _HEAD: Final = """\
 # What my assistant may do
 
-<!-- Made for the servers you have. Edit it as you like: one sentence a line, in the plain language (docs/language.md) or in
-     your own words. Then run: ironcurtain compile -->
+<!-- Made for the servers you have. Edit it as you like: one sentence a line, in the plain language (docs/language.md)
+     or in your own words. Then run: ironcurtain compile -->
 """
 
 
@@ -34,12 +34,15 @@ def starter(tools: Sequence[Tool], known: Known, home: Path) -> str:
     files = [tool for tool in tools if tool.of(Category.PATH)]
     folders = [f"~/{name}" for name in FOLDERS if (home / name).is_dir()]
     if files and folders:
-        lines = [f"may read files in {' or '.join(folders)}.", f"must ask before creating or changing files in {' or '.join(folders)}."]
+        lines = [
+            f"may read files in {' or '.join(folders)}.",
+            f"must ask before creating or changing files in {' or '.join(folders)}.",
+        ]
         parts += ["## Files\n", *_right(lines, tools, known), ""]
     for server in dict.fromkeys(tool.server for tool in tools):
         own = [tool for tool in tools if tool.server == server]
-        if all(tool.of(Category.PATH) for tool in own):
-            continue
+        if 2 * sum(bool(tool.of(Category.PATH)) for tool in own) >= len(own):
+            continue  # a server of files: what it may read is said by folders
         lines = [
             f"may read anything of {server}.",
             f"must ask before creating or changing anything of {server}.",

@@ -73,7 +73,7 @@ _NEEDS: Final = {
     "pay": frozenset({"recipient", "account"}),
     "run": frozenset[str](),
 }
-"""The roles that an act cannot do without. What else a call gives of paths, people, addresses and commands stays out."""
+"""The roles that an act cannot do without. What else a call gives of paths, people, hosts and commands stays out."""
 HARMLESS: Final = "tools that touch nothing may always be used."
 """The principle of the one permission that needs no sentence."""
 _SLUG: Final = re.compile(r"[a-z0-9]+")
@@ -155,9 +155,7 @@ def compile_statements(
                 _limit(limits, source.line)
                 meanings.append(Meaning(source))
                 continue
-            if number in closed:
-                raise Problem("two statements close the same act with `only`", "join them: ... only in A or B")
-            made = compiler.drafts(source.line, only)
+            made = compiler.drafts(source.line, only, closed_twice=number in closed)
         except Problem as problem:
             meanings.append(Meaning(source, problem=problem.message, help=problem.help))
             continue
@@ -209,8 +207,10 @@ class _Compiler:
         except Problem:
             return  # it is told where the statement itself is compiled
 
-    def drafts(self, statement: Statement, agreed: frozenset[str] | None) -> _Made:
-        """Compile one statement."""
+    def drafts(self, statement: Statement, agreed: frozenset[str] | None, *, closed_twice: bool) -> _Made:
+        """Compile one statement; `closed_twice` if another one closes the same act with `only`."""
+        if closed_twice:
+            raise Problem("two statements close the same act with `only`", "join them: ... only in A or B")
         _check(statement)
         drafts: list[_Draft] = []
         tools: list[str] = []
@@ -247,7 +247,7 @@ class _Compiler:
             drafts += made
             tools += [pick.tool.key] if made else []
         if not drafts and not _may_be_empty(statement):
-            raise refused[0] if refused else _unlimited(statement, picks)
+            raise refused[0] if refused else _unlimited(picks)
         notes += [f"leaves out {problem}" for problem in dict.fromkeys(map(str, refused))]
         return _Made(tuple(drafts), tuple(tools), tuple(dict.fromkeys(notes)))
 
@@ -300,33 +300,19 @@ class _Compiler:
     def _permitted(
         self, statement: Statement, pick: Pick, ground: Ground, lifted: list[Ground], notes: list[str]
     ) -> Iterator[_Draft]:
-        tool = pick.tool
+        tool, asks = pick.tool, any(isinstance(limit, Task) for limit in statement.limits)
         covered = ground.covers | _needed(statement.doing, tool, ground)
         covered |= frozenset(role for each in lifted for role in each.covers)
         named = ground.names | frozenset(name for each in lifted for name in each.names)
-        unless = [*ground.unless, *(part for each in lifted for part in each.alternatives)]
-        for leaf, argument in tool.arguments.items():
-            uncovered = {role for role in argument.roles if _is_resource(role)} - covered
-            if leaf in named:
-                continue
-            if leaf in tool.might.widening:
-                unless += _held(leaf, tool)
-            elif leaf in pick.kept_out or (uncovered and not statement.doing.tools):
-                if argument.required and uncovered:
-                    return  # the act cannot be done without what is not permitted
-                if argument.required:
-                    continue
-                unless.append(Part(values={f"arg:{leaf}": {"in": [True]} if argument.is_flag else PRESENT}))
+        outside = _kept_out(statement, pick, covered, named)
+        if outside is None:
+            return  # the act cannot be done without what is not permitted
+        unless = [*ground.unless, *(part for each in lifted for part in each.alternatives), *outside]
         base = Part(values={f"arg:{tool.might.selector}": {"in": sorted(pick.modes)}}) if pick.modes else Part()
-        for each in lifted:  # what is excepted by its value must be given
-            for leaf in each.names:
-                if not tool.arguments[leaf].has_default and not tool.arguments[leaf].required:
-                    base = (
-                        base.with_(Part(values={f"arg:{leaf}": PRESENT})) if f"arg:{leaf}" not in base.values else base
-                    )
-        if any(isinstance(limit, Task) for limit in statement.limits):
-            notes.append("asks, until tasks are known")
-        asks = any(isinstance(limit, Task) for limit in statement.limits)
+        for leaf in sorted({name for each in lifted for name in each.names}):  # what is excepted must be given
+            if not tool.arguments[leaf].has_default and not tool.arguments[leaf].required:
+                base = base.with_(Part(values={f"arg:{leaf}": PRESENT}))
+        notes += ["asks, until tasks are known"] if asks else []
         free = [
             leaf for leaf, a in tool.arguments.items() if leaf not in named and a.roles and not _stays_out(leaf, unless)
         ]
@@ -339,7 +325,7 @@ class _Compiler:
             if part.roles:
                 roles = covered | (tool.of(Category.OTHER) if statement.doing.tools else frozenset())
                 conditions["roles"] = sorted(_resources(tool) & roles | part.roles)
-            yield self._draft(3 if asks else _LAYERS[Mood.MAY], tool, conditions)
+            yield self._draft(_LAYERS[Mood.ASK if asks else Mood.MAY], tool, conditions)
         if len(ground.alternatives) > 1:
             yield from self._carried(tool, ground, base, unless)
 
@@ -416,7 +402,7 @@ def _check(statement: Statement) -> None:
 
 
 def _check_exception(limit: Limit) -> None:
-    if isinstance(limit, JOINING) or isinstance(limit, Giving):
+    if isinstance(limit, (*JOINING, Giving)):
         raise Problem("an exception cannot rest on content, counts, flow or the task", "write another statement")
     if isinstance(limit, (Place, People)) and limit.outside:
         raise Problem("`outside` in an exception", "say what is excepted, without a negation")
@@ -486,7 +472,7 @@ def _require_arguments(limit: Limit, tool: Tool) -> None:
             known_argument(tool, name)
 
 
-def _unlimited(statement: Statement, picks: Sequence[Pick]) -> Problem:
+def _unlimited(picks: Sequence[Pick]) -> Problem:
     if not picks:
         return Problem("the tools it picks are new and not agreed to", "agree to them: ironcurtain compile")
     shown = ", ".join(pick.tool.key for pick in picks[:3])
@@ -552,6 +538,26 @@ def _needed(doing: Doing, tool: Tool, ground: Ground) -> frozenset[str]:
         needed |= required
     account = tool.roles & {"account"}
     return needed | account | frozenset(role for role in tool.roles if category(Role(role)) in _FREE)
+
+
+def _kept_out(statement: Statement, pick: Pick, covered: frozenset[str], named: frozenset[str]) -> list[Part] | None:
+    """What must not hold for a permission: other paths, people, hosts and commands, and what widens.
+
+    `None` if the tool cannot be called without something that is not permitted.
+    """
+    tool, unless = pick.tool, list[Part]()
+    for leaf, argument in tool.arguments.items():
+        uncovered = {role for role in argument.roles if _is_resource(role)} - covered
+        if leaf in named:
+            continue
+        if leaf in tool.might.widening:
+            unless += _held(leaf, tool)
+        elif leaf in pick.kept_out or (uncovered and not statement.doing.tools):
+            if argument.required and uncovered:
+                return None
+            if not argument.required:
+                unless.append(Part(values={f"arg:{leaf}": {"in": [True]} if argument.is_flag else PRESENT}))
+    return unless
 
 
 def _is_resource(role: str) -> bool:

@@ -393,7 +393,7 @@ def _verb(word: str) -> str:
     return word
 
 
-def _plain(limits: Any) -> tuple[Any, ...]:  # noqa: ANN401 - pairs as `limit` makes them
+def _plain(limits: Any) -> tuple[Any, ...]:
     if any(only for only, _ in limits):
         raise _Misuse("`only` in an exception", "say what is excepted, and nothing else")
     return tuple(limit for _, limit in limits)

@@ -32,10 +32,14 @@ if TYPE_CHECKING:
     from ironcurtain.language.statement import Condition, Doing, Except, Limit, Line, Thing
 
 RESERVED: Final = frozenset(
-    """may must never ask before otherwise use using do doing anything with of in on outside to anyone at more than
-    people once attachments without from whose text might be read as after reading named the task if asks for it giving
-    only where and or is given left out not most least less under contains starts ends matches except make calls per
-    spend minutes session""".split()
+    word
+    for line in (
+        "may must never ask before otherwise use using do doing anything with of in on outside to anyone at more than",
+        "people once attachments without from whose text might be read as after reading named the task if asks for it",
+        "giving only where and or is given left out not most least less under contains starts ends matches except make",
+        "calls per spend minutes session",
+    )
+    for word in line.split()
 ) | frozenset(ACTS)
 """Words that are grammar somewhere: as names they are quoted."""
 BARE: Final = re.compile(r"(?![.\-])[\w\-./#@~*:]+(?<![.:])")

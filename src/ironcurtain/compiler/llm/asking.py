@@ -1,7 +1,7 @@
 """Asks a model, for a text or for one structured answer: bounded in turns, time and size, every exchange written down.
 
-A model is a provider's (`anthropic:...`, `openai:...`, `ollama:...`) or a command-line program that the owner already has
-(`command:claude -p`): the question goes to its standard input, the answer comes from its standard output.
+A model is a provider's (`anthropic:...`, `openai:...`, `ollama:...`) or a command-line program that the owner has
+already (`command:claude -p`): the question goes to its standard input, the answer comes from its standard output.
 
 Nothing is sent anywhere unless the owner names a model. The library is loaded when one is named, and not before.
 """
@@ -107,7 +107,11 @@ class Model:
         began = time.monotonic()
         try:
             if self.name.startswith(COMMAND):
-                text, tokens, cost = _from_command(self.name.removeprefix(COMMAND), instructions, prompt, progress), 0, None
+                text, tokens, cost = (
+                    _from_command(self.name.removeprefix(COMMAND), instructions, prompt, progress),
+                    0,
+                    None,
+                )
             else:
                 text, tokens, cost = self._streamed(instructions, prompt, progress)
         except Unanswered as refusal:
@@ -154,7 +158,9 @@ class Model:
             return asyncio.run(answered())
         except (AgentRunError, UserError, OSError, ValueError) as error:
             why = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
-            raise Unanswered("model_unanswered", f"{self.name}: {why}", "try again: what was answered is kept") from None
+            raise Unanswered(
+                "model_unanswered", f"{self.name}: {why}", "try again: what was answered is kept"
+            ) from None
 
     def _note(self, stage: str, instructions: str, prompt: str, said: dict[str, Any], began: float) -> None:
         if self.log is None:
@@ -199,7 +205,9 @@ def _from_command(command: str, instructions: str, prompt: str, progress: Callab
     ended = threading.Timer(PATIENCE, process.kill)
     ended.start()
     errors: list[str] = []
-    reader = threading.Thread(target=lambda: errors.append(process.stderr.read(4_000) if process.stderr else ""), daemon=True)
+    reader = threading.Thread(
+        target=lambda: errors.append(process.stderr.read(4_000) if process.stderr else ""), daemon=True
+    )
     reader.start()
     try:
         whole = _exchanged(process, f"{instructions}\n\n{prompt}\n", progress)

@@ -1,8 +1,7 @@
 """What a model adds to the tests: calls with what each deserves, what it makes of failures, and point fixes.
 
-INVARIANT: a model can add a test, and a statement that forbids or asks. It changes no expectation and no verdict: what fails
-by its own tests stays failed, unless the owner writes the call into `scenarios.json` or a fix makes it pass, and a fix
-that would allow anything more is not taken.
+INVARIANT: a model can add a test, and a statement that forbids or asks. It changes no expectation and no verdict: what
+fails by its own tests stays failed, unless the owner writes the call into `scenarios.json` or a fix makes it pass.
 """
 
 from __future__ import annotations
@@ -97,9 +96,7 @@ class Questioned:
     tokens: int = 0
 
 
-def question(
-    model: Model, product: Product, bundle: Bundle, surroundings: Surroundings, known: Known
-) -> Questioned:
+def question(model: Model, product: Product, bundle: Bundle, surroundings: Surroundings, known: Known) -> Questioned:
     """Let a model test a policy, and mend what it finds."""
     sentences = [each.sentence.text for each in product.report]
     asker = _Asker(model, sentences, bundle, surroundings, known)
@@ -158,7 +155,9 @@ class _Asker:
 
     def _prompt(self) -> str:
         sentences = "\n".join(f"{number}. {text}" for number, text in enumerate(self.sentences, 1))
-        return f"# Tools\n{tool_text(self._tools())}\n\n# Set-up\n\n{setup_text(self.known)}\n\n# Sentences\n\n{sentences}"
+        return (
+            f"# Tools\n{tool_text(self._tools())}\n\n# Set-up\n\n{setup_text(self.known)}\n\n# Sentences\n\n{sentences}"
+        )
 
     def _tools(self) -> tuple[Tool, ...]:
         servers: Any = _annotations(self.bundle)["servers"]

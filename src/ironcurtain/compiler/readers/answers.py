@@ -1,4 +1,4 @@
-"""A model's answer, line by line: statements by the number of their sentence, checked before anything is made of them."""
+"""A model's answer, line by line: statements by the number of their sentence, checked before they are used."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Answer:
         return sorted(self.complaints)
 
 
-def read_answer(text: str, wanted: Iterable[int], tools: Sequence[Tool], known: Known, *, whole: bool = True) -> Answer:
-    """Take an answer apart; without `whole`, the tools are a part of the catalogue and a sentence may say nothing here."""
+def read_answer(text: str, wanted: Iterable[int], tools: Sequence[Tool], known: Known) -> Answer:
+    """Take an answer apart: what it says of each sentence, and what is wrong with that."""
     answer = Answer()
     wanted = set(wanted)
     for line in text[:LARGEST].splitlines():
@@ -55,7 +55,7 @@ def read_answer(text: str, wanted: Iterable[int], tools: Sequence[Tool], known: 
         elif len(answer.statements.get(number, ())) < MOST:
             _take(answer, number, said, tools, known)
     answered = answer.statements.keys() | answer.not_rules | answer.unsaid.keys() | answer.complaints.keys()
-    for number in wanted - answered if whole else ():
+    for number in wanted - answered:
         answer.complaints.setdefault(number, []).append("there is no line for this sentence")
     return answer
 
@@ -77,10 +77,7 @@ def _take(answer: Answer, number: int, said: str, tools: Sequence[Tool], known: 
 
 def repair(answer: Answer, said: str) -> str:
     """Write what goes back to the model: its answer, and what is wrong with it."""
-    lines = []
-    for number in answer.wrong:
-        for complaint in answer.complaints[number]:
-            lines.append(f"{number}: " + complaint.replace("\n", "\n   "))
+    lines = [f"{n}: " + text.replace("\n", "\n   ") for n in answer.wrong for text in answer.complaints[n]]
     wrong = ", ".join(map(str, answer.wrong))
     return (
         f"\n\n# Your answer\n\n{said.strip()}\n\n# What is wrong with it\n\n" + "\n".join(lines) + "\n\n"

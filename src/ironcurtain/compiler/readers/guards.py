@@ -80,7 +80,9 @@ def _lost(sentence: str, statements: str, known: Known) -> Iterator[str]:
                 yield f"the {what} {found} is in a statement, and not in the sentence"
     for one, two in _QUOTED.findall(sentence):
         name = one or two
-        if name.lower() not in statements.lower() and not any(value in statements for value in known.names.get(name, ())):
+        if name.lower() not in statements.lower() and not any(
+            value in statements for value in known.names.get(name, ())
+        ):
             yield f"“{name}” does not occur in its statements"
 
 

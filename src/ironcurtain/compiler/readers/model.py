@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from ironcurtain.compiler.readers.answers import read_answer, repair
@@ -41,44 +41,40 @@ class ModelReading:
     notes: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Matter:
+    """What a model is asked about."""
+
+    tools: Sequence[Tool]
+    known: Known
+    sentences: Sequence[Sentence]
+    wanted: Sequence[int]
+    """The numbers of the sentences to be read, from 1."""
+
+
 def read_by_model(
-    speaker: Speaker,
-    tools: Sequence[Tool],
-    known: Known,
-    sentences: Sequence[Sentence],
-    wanted: Sequence[int],
-    *,
-    variant: int = 0,
-    tell: Callable[[str], None] = lambda _: None,
+    speaker: Speaker, matter: Matter, *, variant: int = 0, tell: Callable[[str], None] = lambda _: None
 ) -> ModelReading:
     """Ask for the sentences that are wanted; what stays wrong after all rounds is unread, with the last complaint."""
-    parts = parts_of(tools)
+    parts = parts_of(matter.tools)
     found = ModelReading()
     if len(parts) > 1:
         servers = [", ".join(dict.fromkeys(tool.server for tool in part)) for part in parts]
         tell(f"the catalogue is long: asked in {len(parts)} parts ({'; '.join(servers)})")
     for number, part in enumerate(parts, 1):
         says = f" (part {number} of {len(parts)}: other servers are asked about apart)" if len(parts) > 1 else ""
-        _ask_part(speaker, part, known, sentences, list(wanted), found, variant, says)
+        own = replace(matter, tools=part)
+        instructions, asked = question(part, own.known, own.sentences, own.wanted, variant=variant, part=says)
+        _ask_part(speaker, own, instructions, asked, found)
     return found
 
 
-def _ask_part(
-    speaker: Speaker,
-    tools: Sequence[Tool],
-    known: Known,
-    sentences: Sequence[Sentence],
-    wanted: list[int],
-    found: ModelReading,
-    variant: int,
-    says: str,
-) -> None:
-    instructions, asked = question(tools, known, sentences, wanted, variant=variant, part=says)
+def _ask_part(speaker: Speaker, matter: Matter, instructions: str, asked: str, found: ModelReading) -> None:
     text = asked
-    left = wanted
+    left = list(matter.wanted)
     for round_ in range(ROUNDS):
         said = speaker.reply(instructions, text)
-        answer = read_answer(said, left, tools, known)
+        answer = read_answer(said, left, matter.tools, matter.known)
         last = round_ == ROUNDS - 1
         for number in left:
             if number in answer.complaints and not last:

@@ -57,8 +57,7 @@ def read_readings(file: Path) -> Readings:
     try:
         content = json.loads(read_artifact(file))
         said = content.pop("digest")
-        if content["version"] != VERSION or said != _digest(content):
-            raise ValueError("its digest does not fit")
+        _require_digest(content, said)
         kept = {
             key: Reading(State(each["state"]), tuple(each["statements"]), each["reader"], agreed=True)
             for key, each in content["readings"].items()
@@ -71,6 +70,11 @@ def read_readings(file: Path) -> Readings:
             f"look at it, then move it away and read the constitution again: mv {file} {file}.old",
         ) from None
     return Readings(kept, picks)
+
+
+def _require_digest(content: dict[str, Any], said: object) -> None:
+    if content["version"] != VERSION or said != _digest(content):
+        raise ValueError("its digest does not fit")
 
 
 def _digest(content: dict[str, Any]) -> str:

@@ -62,7 +62,8 @@ _CONTENT: Final = re.compile(
     re.IGNORECASE,
 )
 _SPLIT: Final = re.compile(
-    r"\s*(?:;|\.\s|,? but\b|, and (?=(?:it|they|you|never|no|ask|only|the|don)\b)|, though\b|, however\b|: )\s*", re.IGNORECASE
+    r"\s*(?:;|\.\s|,? but\b|, and (?=(?:it|they|you|never|no|ask|only|the|don)\b)|, though\b|, however\b|: )\s*",
+    re.IGNORECASE,
 )
 _ONLY: Final = re.compile(r"\bonly\b|\bnothing else\b|\bnowhere else\b|\bno other\b", re.IGNORECASE)
 _MORE: Final = re.compile(
@@ -72,7 +73,9 @@ _MORE: Final = re.compile(
 )
 _WORDS: Final = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10, "twelve": 12, "twenty": 20}
 _PEOPLE: Final = frozenset({"person", "people", "recipient", "address", "contact", "guest", "attendee", "receiver"})
-_LITERAL: Final = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+\w|#[\w-]+|~?/[\w./-]*\w|\b[\w-]+/[\w.-]+\b|\b[\w-]+\.(?:com|org|net|example|io|dev|edu|gov)\b")
+_LITERAL: Final = re.compile(
+    r"[\w.+-]+@[\w-]+\.[\w.]+\w|#[\w-]+|~?/[\w./-]*\w|\b[\w-]+/[\w.-]+\b|\b[\w-]+\.(?:com|org|net|example|io|dev|edu|gov)\b"
+)
 _FEW: Final = 6  # tools that an offer names one by one
 
 
@@ -88,14 +91,12 @@ class _Clause:
     only: bool
 
 
-def suggestions(
-    sentence: Sentence, tools: Sequence[Tool], known: Known, count: int = OFFERED
-) -> list[tuple[str, ...]]:
+def suggestions(sentence: Sentence, tools: Sequence[Tool], known: Known, count: int = OFFERED) -> list[tuple[str, ...]]:
     """Return up to three offers, each one or more statements that pick tools, the nearest first."""
     suggester = _Suggester(tools, known)
     text = f"{sentence.lead} {sentence.text}" if sentence.lead else sentence.text
     heading = " ".join(sentence.headings)
-    clauses = [c for part in _SPLIT.split(text) if part.strip() and (c := _clause(part, text, heading)) is not None]
+    clauses = [c for part in _SPLIT.split(text) if part.strip() and (c := _clause(part, heading)) is not None]
     offers = [list(suggester.offers(clause, clauses[:number])) for number, clause in enumerate(clauses)]
     found: dict[tuple[str, ...], None] = {}
     for choice in product(*(options[:3] or [()] for options in offers)):
@@ -107,26 +108,40 @@ def suggestions(
     return list(found)[:count]
 
 
-def _clause(text: str, whole: str, heading: str) -> _Clause | None:
+def _clause(text: str, heading: str) -> _Clause | None:
     words = tuple(singular(word) for word in re.findall(r"[a-z][a-z'-]*", text.lower()))
     if len(words) < 2:
         return None
     acts = tuple(act for act in ACTS if any(_is_form(word, verb) for word in words for verb in _VERBS[act].split()))
     asks, refuses = bool(_ASK.search(text)), bool(_NEVER.search(text))
-    if not asks and not refuses and re.search(r"\b(?:never|not allowed|forbidden|off limits)\b", heading, re.IGNORECASE):
+    if (
+        not asks
+        and not refuses
+        and re.search(r"\b(?:never|not allowed|forbidden|off limits)\b", heading, re.IGNORECASE)
+    ):
         refuses = True
     if not asks and not refuses and re.search(r"\bask", heading, re.IGNORECASE):
         asks = True
     other = bool(_ELSE.search(text))
     first = "otherwise" if asks and other else "ask" if asks else "never" if refuses else "may"
-    moods = tuple(dict.fromkeys((first, *(("ask", "otherwise") if asks else ("never", "ask") if refuses else ("may", "ask")))))
+    moods = tuple(
+        dict.fromkeys((first, *(("ask", "otherwise") if asks else ("never", "ask") if refuses else ("may", "ask"))))
+    )
     return _Clause(text, words, acts, moods, only=bool(_ONLY.search(text)) and not asks)
 
 
 def _is_form(word: str, verb: str) -> bool:
     """Whether a word is a form of a verb: wrote and sent aside, by its endings."""
     stem = verb.removesuffix("e")
-    irregular = {"sent": "send", "written": "write", "made": "make", "paid": "pay", "sold": "sell", "bought": "buy", "ran": "run"}
+    irregular = {
+        "sent": "send",
+        "written": "write",
+        "made": "make",
+        "paid": "pay",
+        "sold": "sell",
+        "bought": "buy",
+        "ran": "run",
+    }
     forms = {verb, stem + "ing", stem + "ed", verb + "s", verb + verb[-1:] + "ing", verb + verb[-1:] + "ed", verb + "d"}
     return word in forms or irregular.get(word) == verb
 
@@ -142,7 +157,9 @@ class _Suggester:
         about = self._about(clause) or next((found for each in reversed(before) if (found := self._about(each))), [])
         names = [*self._names(clause)]
         seen: set[tuple[str, ...]] = set()
-        for mood, things, limits in product(clause.moods, self._things(clause, about, acts), self._limits(clause, names)):
+        for mood, things, limits in product(
+            clause.moods, self._things(clause, about, acts), self._limits(clause, names)
+        ):
             line = _line(mood, acts, things, limits)
             if line and (line,) not in seen and self._is_right(line):
                 seen.add((line,))
@@ -163,7 +180,9 @@ class _Suggester:
 
     def _things(self, clause: _Clause, about: Sequence[Tool], acts: Sequence[str]) -> Iterator[str]:
         text = " ".join(clause.words)
-        nouns = {thing for tool in self.tools for thing in tool.things if re.search(rf"\b{re.escape(normal(thing))}\b", text)}
+        nouns = {
+            thing for tool in self.tools for thing in tool.things if re.search(rf"\b{re.escape(normal(thing))}\b", text)
+        }
         widest = [noun for noun in nouns if not any(noun != other and noun in other for other in nouns)]
         if widest:
             yield " or ".join(sorted(widest)[:4])
@@ -177,7 +196,7 @@ class _Suggester:
             self._meant(name).paths for name in self._names(clause)
         ):
             yield "files"
-        if re.search(r"\b(?:anything|everything|nothing|thing)\b", text) or not widest:
+        if acts and re.search(r"\b(?:anything|everything|nothing|thing|whatever)\b", text):
             yield "anything"
 
     def _names(self, clause: _Clause) -> Iterator[Name]:
@@ -212,8 +231,7 @@ class _Suggester:
         whole = " ".join(filter(None, parts))
         if whole:
             yield whole
-        for part in parts if len(parts) > 1 else ():
-            yield part
+        yield from parts if len(parts) > 1 else ()
         yield ""
 
     @staticmethod
@@ -231,7 +249,10 @@ class _Suggester:
         if unit in _PEOPLE:
             return f"to more than {number} people"
         leaves = [
-            leaf for tool in self._about(clause) for leaf, a in tool.arguments.items() if "amount" in a.roles or unit in a.words
+            leaf
+            for tool in self._about(clause)
+            for leaf, a in tool.arguments.items()
+            if "amount" in a.roles or unit in a.words
         ]
         if not leaves:
             return ""
@@ -246,7 +267,9 @@ class _Suggester:
 
 def _line(mood: str, acts: Sequence[str], things: str, limits: str) -> str:
     ing = mood in ("ask", "otherwise")
-    word = {"may": "may", "never": "must never", "ask": "must ask before", "otherwise": "must ask otherwise before"}[mood]
+    word = {"may": "may", "never": "must never", "ask": "must ask before", "otherwise": "must ask otherwise before"}[
+        mood
+    ]
     if things.startswith("use "):
         doing = things.replace("use ", "using ", 1) if ing else things
     elif acts:

@@ -83,16 +83,16 @@ _TABLE: Final = (
     (r"\s+", " "),
 )  # fmt: skip
 """Applied in this order; a later one sees what the earlier ones left."""
-_TWO: Final = re.compile(r"\s*(?:;|, but|, and|, or)\s+(?=(?:it |they |you )?(?:may|must|can|never|ask|don't|do not|cannot)\b)")
+_TWO: Final = re.compile(
+    r"\s*(?:;|, but|, and|, or)\s+(?=(?:it |they |you )?(?:may|must|can|never|ask|don't|do not|cannot)\b)"
+)
 _KIND: Final = (
     r"(?: (?:folders?|director(?:y|ies)|channels?|calendars?|lists?|repositor(?:y|ies)|repos?|projects?|boards?|databases?|"
     r"tables?|workspaces?|buckets?|notebooks?|inbox|team))?"
 )
 
 
-def read_by_table(
-    sentence: Sentence, known: Known, is_right: Callable[[list[str]], bool]
-) -> tuple[str, ...] | None:
+def read_by_table(sentence: Sentence, known: Known, is_right: Callable[[list[str]], bool]) -> tuple[str, ...] | None:
     """Return the statements that a sentence is, or nothing; `is_right` says whether statements pick tools."""
     text = f"{sentence.lead} {sentence.text}" if sentence.lead else sentence.text
     for candidate in (sentence.text, text):

@@ -72,13 +72,13 @@ class Policy:
 
     def loaded(self) -> Any:
         """The policy as it would be in force."""
-        policy = {
+        policy: Any = {
             "version": 1,
             "setup": {"home": self.known.home, "sandbox": self.known.sandbox, "pathBase": {}},
             "lists": {name: {"values": [*each.values]} for name, each in self.known.lists.items() if each.values},
             "rules": [*self.compiled.rules],
         }
-        annotations = {"version": 1, "servers": {name: {"tools": tools} for name, tools in self.servers.items()}}
+        annotations: Any = {"version": 1, "servers": {name: {"tools": tools} for name, tools in self.servers.items()}}
         items = {POLICY: Item(policy, POLICY), ANNOTATIONS: Item(annotations, ANNOTATIONS)}
         return build(Bundle(Path("/nowhere"), items), Surroundings(Path("/nowhere/home"), time.time()))
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from ironcurtain.artifacts.files import write_artifact
 from ironcurtain.cli.show import console, heading
 from ironcurtain.compiler.readers.reading import Reading, State
 from ironcurtain.compiler.readers.suggest import suggestions
+from ironcurtain.compiler.setup import NamedList
 from ironcurtain.compiler.statements import Sourced, compile_statements
 from ironcurtain.errors import visible
 from ironcurtain.language.parsing import StatementError, keywords, parse
@@ -18,6 +20,7 @@ from ironcurtain.language.writing import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from ironcurtain.compiler.agreement import Dispute
     from ironcurtain.compiler.catalogue import Tool
@@ -28,6 +31,40 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Terminal:
     """Asks on the terminal."""
+
+    config: Path | None = None
+    """Where what the set-up lacks is written to."""
+
+    def missing(self, names: Sequence[str], known: Known) -> Known:
+        """Ask once what each name stands for, and write the answer into the configuration."""
+        for name in names:
+            console().print(heading(f"\nwho or what is “{visible(name)}”?"))
+            said = input("     values separated by commas, a directory (~/...), or Enter to skip > ").strip()
+            if not said:
+                continue
+            values = tuple(value.strip() for value in said.split(",") if value.strip())
+            if said.startswith(("~", "/")):
+                known = replace(known, directories={**known.directories, name: said})
+                self._keep(("directories", name), said)
+            elif all("@" in value for value in values):
+                known = replace(known, lists={**known.lists, name: NamedList("email", values)})
+                self._keep(("lists", name), {"kind": "email", "values": [*values]})
+            else:
+                known = replace(known, names={**known.names, name: values})
+                self._keep(("names", name), [*values])
+        return known
+
+    def _keep(self, place: tuple[str, str], value: object) -> None:
+        """Write one entry into config.toml, and leave everything else there as it is."""
+        if self.config is None:
+            return
+        import tomlkit  # noqa: PLC0415 - for this alone
+
+        text = self.config.read_text(encoding="utf-8") if self.config.exists() else ""
+        document = tomlkit.parse(text)
+        document.setdefault(place[0], tomlkit.table())[place[1]] = value
+        write_artifact(self.config, tomlkit.dumps(document).encode())
+        console().print(f"     written to {self.config}")
 
     def unread(self, read: Read, tools: Sequence[Tool], known: Known) -> None:
         """Go through the sentences that no reader understood."""

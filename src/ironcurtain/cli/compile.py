@@ -39,6 +39,7 @@ from ironcurtain.errors import Refusal, visible
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from ironcurtain.artifacts.policy import Surroundings
     from ironcurtain.compiler.making import Consult
@@ -84,7 +85,7 @@ def _offline(arguments: argparse.Namespace, stages: Stages) -> int:
         product = making.product(text, _consult(arguments))
         made = stages.finish(product, Path(name), around, lists=directory / LISTS)
         difference = _difference(directory, made, around) if version > 1 else None
-        _show(made, difference, machine=arguments.json)
+        _show(made, difference, directory if version > 1 else None, machine=arguments.json)
         if arguments.check:
             return _code(made)
         if difference is not None and not made.verification.passed:
@@ -109,9 +110,9 @@ def _at_home(arguments: argparse.Namespace, home: Home, stages: Stages) -> int:
     _require_tools(home, arguments.skip)
     around = surroundings()
     constitution = Path(arguments.check or arguments.constitution or home.constitution)
-    made = prepare(home, constitution, around, stages, consult=_consult(arguments))
+    made = prepare(home, constitution, around, stages, consult=_consult(arguments, home.config))
     difference = _difference(home.policy, made, around)
-    _show(made, difference, machine=arguments.json)
+    _show(made, difference, home.policy, machine=arguments.json)
     if arguments.check:
         return _code(made)
     if not made.verification.passed:
@@ -127,10 +128,11 @@ def _at_home(arguments: argparse.Namespace, home: Home, stages: Stages) -> int:
     return _code(made)
 
 
-def _consult(arguments: argparse.Namespace) -> Consult | None:
+def _consult(arguments: argparse.Namespace, config: Path | None = None) -> Consult | None:
     """Whoever can be asked: the owner at the terminal, unless they said yes to everything or a machine listens."""
     there = sys.stdin.isatty() and sys.stdout.isatty()
-    return Terminal() if there and not (arguments.yes or arguments.json or arguments.check) else None
+    wanted = there and not (arguments.yes or arguments.json or arguments.check)
+    return Terminal(config) if wanted else None
 
 
 def _code(made: Made) -> int:
@@ -221,7 +223,7 @@ class _Progress:
         sys.stderr.flush()
 
 
-def _show(made: Made, difference: Difference | None, *, machine: bool) -> None:
+def _show(made: Made, difference: Difference | None, before: Path | None, *, machine: bool) -> None:
     if machine:
         fields = report_fields(made)
         if difference is not None:
@@ -233,8 +235,24 @@ def _show(made: Made, difference: Difference | None, *, machine: bool) -> None:
         console().print(line)
     if difference is not None:
         console().print(heading("against the policy that is there:"))
-        for line in difference_lines(difference):
+        for line in (*_statement_lines(before, made), *difference_lines(difference)):
             console().print(line)
+
+
+def _statement_lines(before: Path | None, made: Made) -> Iterator[Text]:
+    """Write which statements come and go."""
+    if before is None:
+        return
+    old, new = _statements(before), _statements(made.directory)
+    for sign, style, texts in (("+", "green", new - old), ("-", "red", old - new)):
+        for text in sorted(texts):
+            yield Text.assemble((f"{sign:>9}  ", f"bold {style}"), visible(text))
+
+
+def _statements(directory: Path) -> set[str]:
+    """The statements that the rules of a policy were compiled from."""
+    policy: Any = read_bundle(directory).items[POLICY].value
+    return {rule["description"] for rule in policy["rules"] if rule.get("description")}
 
 
 def _usual() -> Known:

@@ -32,6 +32,10 @@ class Consult(Protocol):
         """Let the owner choose, write, skip or dismiss what no reader understood; changes the readings."""
         ...
 
+    def missing(self, names: Sequence[str], known: Known) -> Known:
+        """Ask what names of the set-up stand for; return the set-up with what was answered."""
+        ...
+
     def new_tools(self, picks: Mapping[str, Sequence[str]]) -> bool:
         """Say whether permissions that were agreed to may also speak of tools that are new."""
         ...
@@ -56,6 +60,10 @@ class Making:
     def product(self, text: str, consult: Consult | None) -> Product:
         """Read and compile; without `consult`, what is in dispute takes the stricter reading."""
         read = self.stages.read(text, self.servers, self.known, self.kept)
+        if consult is not None and read.missing:
+            known = consult.missing(read.missing, self.known)
+            if known != self.known:
+                return replace(self, known=known).product(text, consult)
         if consult is not None and read.unread:
             consult.unread(read, catalogue_of(self.servers), self.known)
         if consult is not None and (new := self._new_tools(read)) and consult.new_tools(new):

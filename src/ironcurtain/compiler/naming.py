@@ -92,6 +92,7 @@ class Setup:
         raise Problem(
             f"{text} is no directory, list or name of the set-up",
             did_you_mean(text, every, f'if it is the value itself, quote it: "{text}"'),
+            missing=text,
         )
 
     def _list(self, key: str, entry: NamedList) -> Meant:

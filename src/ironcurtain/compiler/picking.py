@@ -240,9 +240,14 @@ def _nothing(doing: Doing, tools: Sequence[Tool], *, tightens: bool) -> Problem:
     if wanted:
         over = wanted[0]
         more = sorted(over.might.acts - permitted_acts(acts))
-        why = "takes commands or does not say what it does" if over.in_doubt else f"might also {', '.join(more)}"
+        if not over.in_doubt and more:
+            all_acts = " or ".join(dict.fromkeys([*acts, *more]))
+            return Problem(
+                f"every such tool does more: {over.key} might also {', '.join(more)}", f"write: may {all_acts} ..."
+            )
         return Problem(
-            f"every such tool does more: {over.key} {why}", f"to permit it all the same, write: may use {over.key}"
+            f"every such tool does more: {over.key} takes commands or does not say what it does",
+            f"to permit it all the same, write: may use {over.key}",
         )
     near = [tool.key for tool in about[:3]]
     return Problem(

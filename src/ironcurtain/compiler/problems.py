@@ -12,10 +12,12 @@ if TYPE_CHECKING:
 class Problem(Exception):  # noqa: N818 - it is shown to the owner, not raised at them
     """A statement that cannot be compiled; it says why, and the nearest thing that would be right."""
 
-    def __init__(self, message: str, help_: str = "") -> None:
+    def __init__(self, message: str, help_: str = "", missing: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.help = help_
+        self.missing = missing
+        """A name that the set-up does not have."""
 
     def __str__(self) -> str:
         return f"{self.message}; {self.help}" if self.help else self.message

@@ -58,6 +58,11 @@ class Read:
             if (one.state, frozenset(one.statements)) != (two.state, frozenset(two.statements))
         ]
 
+    @property
+    def missing(self) -> list[str]:
+        """The names that the set-up does not have, and sentences that are otherwise statements speak of."""
+        return list(dict.fromkeys(each.missing for each in self.readings if each.missing))
+
     def other(self) -> Read:
         """Return the same with the second reading in the place of the first."""
         return Read(self.sentences, self.second or self.readings)
@@ -96,25 +101,24 @@ def read_constitution(
             readings.append(before)
             continue
         found = None if sentence.marked else read_by_table(sentence, known, is_right)
-        why = "" if found else _why_unread(sentence, tools, known)
-        readings.append(Reading(State.READ, found, "parser") if found else replace(UNREAD, why=why))
+        readings.append(Reading(State.READ, found, "parser") if found else _unread(sentence, tools, known))
     read = Read(sentences, readings)
     if asking is not None and asking.speaker is not None and read.unread:
         _by_model(read, asking.speaker, Matter(tools, known, read.sentences, read.unread), asking)
     return read
 
 
-def _why_unread(sentence: Sentence, tools: Sequence[Tool], known: Known) -> str:
-    """What is wrong with a sentence that begins like a statement; nothing for any other."""
+def _unread(sentence: Sentence, tools: Sequence[Tool], known: Known) -> Reading:
+    """An unread sentence; of one that begins like a statement, with what is wrong with it."""
     text = sentence.text[:1].lower() + sentence.text[1:]
     if not text.startswith(("may ", "must never ", "must ask ")):
-        return ""
+        return UNREAD
     try:
         line = parse(text)
     except StatementError as error:
-        return f"{error.message} (column {error.column}); {error.help}"
+        return replace(UNREAD, why=f"{error.message} (column {error.column}); {error.help}")
     (meaning,) = compile_statements([Sourced(line)], tools, known).meanings
-    return f"{meaning.problem}; {meaning.help}" if meaning.problem else ""
+    return replace(UNREAD, why=f"{meaning.problem}; {meaning.help}", missing=meaning.missing)
 
 
 def _by_model(read: Read, speaker: Speaker, matter: Matter, asking: Asking) -> None:

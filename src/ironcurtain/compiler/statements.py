@@ -100,6 +100,8 @@ class Meaning:
     problem: str = ""
     """Why it came to nothing."""
     help: str = ""
+    missing: str = ""
+    """A name in it that the set-up does not have."""
 
     @property
     def text(self) -> str:
@@ -157,7 +159,7 @@ def compile_statements(
                 continue
             made = compiler.drafts(source.line, only, closed_twice=number in closed)
         except Problem as problem:
-            meanings.append(Meaning(source, problem=problem.message, help=problem.help))
+            meanings.append(Meaning(source, problem=problem.message, help=problem.help, missing=problem.missing))
             continue
         for draft in made.drafts:
             drafts.setdefault(draft, []).append(number)

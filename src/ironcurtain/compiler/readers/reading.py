@@ -35,6 +35,8 @@ class Reading:
     """`parser`, `owner` or `model NAME`."""
     why: str = ""
     """Of a sentence that is not read: what the reader had to say."""
+    missing: str = ""
+    """A name in it that the set-up does not have."""
     agreed: bool = False
     """The owner agreed to it, in this run or an earlier one."""
 

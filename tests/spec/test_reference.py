@@ -34,10 +34,8 @@ def plain_roles(body: Any) -> bool:
 
 
 def rule(name: str, then: str, **conditions: Any) -> Table:
-    found: Table = {"name": name, "if": conditions, "then": then}
-    if conditions.pop("elsewhere", False):
-        found["elsewhere"] = True
-    return found
+    flags = {key: True for key in ("elsewhere", "joined") if conditions.pop(key, False)}
+    return {"name": name, "if": conditions, "then": then, **flags}
 
 
 class Place:
@@ -162,12 +160,32 @@ def test_an_empty_text_in_a_path_role_is_always_unknown(place: Place) -> None:
     assert decision(world, "read_multiple_files", {"paths": ["/tmp/x", None]}) == "allow"
 
 
-def test_an_unknown_value_satisfies_neither_an_allow_nor_a_deny(place: Place) -> None:
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        {"values": {"role:recipient": {"matches": "x"}}},
+        {"values": {"role:recipient": {"equals": 7}}},
+        {"values": {"role:recipient": {"maximum": 5}}},
+        {"values": {"arg:to": {"maxLength": 0}}},
+        {"values": {"role:recipient": {"minItems": 999}}},
+        {"lists": [{"roles": ["recipient"], "allowed": ["nobody"]}]},
+        {"domains": {"roles": ["recipient"], "allowed": ["evil.example"]}},
+    ],
+)
+def test_an_unknown_value_satisfies_no_allow_and_every_deny(place: Place, conditions: Table) -> None:
     mail = tool("send_mail", {"to": {"roles": ["recipient"]}})
-    hits_all = rule("d", "deny", values={"role:recipient": {"matches": ".*"}})
-    assert decision(place.world([hits_all, *ANY_MAIL], mail), "send_mail", {}) == "allow"
-    assert decision(place.world([hits_all, *ANY_MAIL], mail), "send_mail", {"to": "x"}) == "deny"
-    assert decision(place.world(TO_BOB, mail), "send_mail", {}) == "deny"
+    nothing = tool("send_mail", {"to": ["recipient"]})
+    for then in ("deny", "escalate"):
+        assert decision(place.world([rule("r", then, **conditions), *ANY_MAIL], mail), "send_mail", {}) == then
+        assert decision(place.world([rule("r", then, **conditions), *ANY_MAIL], nothing), "send_mail", {}) == "allow"
+    assert decision(place.world([rule("r", "allow", tool=["*"], **conditions)], mail), "send_mail", {}) == "deny"
+
+
+def test_an_unknown_value_is_more_than_any_count(place: Place) -> None:
+    mail = tool("send_mail", {"to": {"roles": ["recipient"]}})
+    few = rule("d", "deny", values={"role:recipient": {"maxItems": 5}})
+    assert decision(place.world([few, *ANY_MAIL], mail), "send_mail", {}) == "allow"
+    assert decision(place.world([few, *ANY_MAIL], mail), "send_mail", {"to": "x"}) == "deny"
 
 
 @pytest.mark.parametrize("text", ['"bob', "bob <", "bob\x07", "bob <a> <b>", "x" + ",x" * 1000, "a b@c.example", "a%b@c.example", "a!b",
@@ -196,8 +214,9 @@ def test_each_element_that_lacks_the_leaf_counts_as_one_empty_value(place: Place
 
 
 def test_a_string_of_separators_only_is_unknown(place: Place) -> None:
-    hits_all = rule("d", "deny", values={"role:recipient": {"matches": ".*"}})
-    assert decision(place.world([hits_all, *ANY_MAIL], MAIL), "send_mail", {"to": " ,; "}) == "allow"
+    hits_nobody = rule("d", "deny", values={"role:recipient": {"equals": "nobody"}})
+    assert decision(place.world([hits_nobody, *ANY_MAIL], MAIL), "send_mail", {"to": " ,; "}) == "deny"
+    assert decision(place.world([hits_nobody, *ANY_MAIL], MAIL), "send_mail", {"to": "bob"}) == "allow"
     assert decision(place.world(TO_BOB, MAIL), "send_mail", {"to": ["bob", ","]}) == "deny"
 
 
@@ -283,12 +302,12 @@ def test_a_list_or_the_arguments_with_a_default_make_their_leaves_unknown(place:
 
 def test_defaults_of_conditions_and_prefixes_are_not_inserted(place: Place) -> None:
     eve = {"properties": {"to": {"default": "eve"}}}
-    ban = rule("d", "deny", values={"role:recipient": {"equals": "eve"}})
+    only_eve = rule("a", "allow", tool=["t"], values={"role:recipient": {"equals": "eve"}})
     for schema in ({"prefixItems": [eve]}, {"items": {"properties": {"to": {}}, "then": eve}}):
         found = tool("t", {"l[].to": ["recipient"]}, properties={"l": schema})
-        assert decision(place.world([ban, *OPEN], found), "t", {"l": [{}]}) == "allow"
+        assert decision(place.world([only_eve], found), "t", {"l": [{}]}) == "deny"
     inserted = tool("t", {"l[].to": ["recipient"]}, properties={"l": {"items": eve}})
-    assert decision(place.world([ban, *OPEN], inserted), "t", {"l": [{}]}) == "deny"
+    assert decision(place.world([only_eve], inserted), "t", {"l": [{}]}) == "allow"
 
 
 def test_lists_of_lists_of_objects(place: Place) -> None:
@@ -1041,3 +1060,222 @@ def test_access_layers(place: Place, config: Table, principal: Table, name: str,
     world = place.world(OPEN, REMOVE, SHELL, NOTE, FILES[0], tool("old/sweep_all", {}), config=config)
     arguments = {"remove": {"path": "/tmp/x"}, "bash": {"command": "ls"}, "read": {"path": "/tmp/x"}}
     assert code(world, name, arguments.get(name, {}), principal=principal) == expected
+
+
+# --- Exceptions, joined questions, lists of directories, groups of roles, folding ---------------------------------
+
+TO_CUSTOMERS = {"lists": [{"roles": ["recipient"], "allowed": ["@contacts"]}]}
+
+
+def test_an_exception_of_a_deny_is_read_as_in_an_allow(place: Place) -> None:
+    world = place.world([rule("d", "deny", tool=["send_mail"], unless=[TO_CUSTOMERS]), *ANY_MAIL], MAIL)
+    for to in ("bob", ["bob", "ann"]):
+        assert decision(world, "send_mail", {"to": to, "body": "x"}) == "allow"
+    for to in ("eve", ["bob", "eve"], '"bob', ["bob", ","], "BOB", "@bob", []):
+        assert decision(world, "send_mail", {"to": to, "body": "x"}) == "deny"
+
+
+def test_an_exception_of_an_allow_is_read_as_in_a_deny(place: Place) -> None:
+    mail = tool("send_mail", {"to": {"roles": ["recipient"]}, "body": ["outbound-content"]})
+    world = place.world([rule("a", "allow", tool=["send_mail"], unless=[TO_CUSTOMERS])], mail)
+    assert decision(world, "send_mail", {"to": "eve", "body": "x"}) == "allow"
+    for to in ("bob", ["bob", "eve"], '"eve', ["eve", ","], "BOB", "@bob", []):
+        assert decision(world, "send_mail", {"to": to, "body": "x"}) == "deny"
+
+
+def test_groups_of_exceptions_are_not_combined(place: Place) -> None:
+    groups = [
+        {"values": {"role:recipient": {"equals": "bob"}, "role:outbound-content": {"equals": "a"}}},
+        {"values": {"role:recipient": {"equals": "ann"}, "role:outbound-content": {"equals": "b"}}},
+    ]
+    world = place.world([rule("d", "deny", tool=["send_mail"], unless=groups), *ANY_MAIL], MAIL)
+    for to, body, expected in (
+        ("bob", "a", "allow"),
+        ("ann", "b", "allow"),
+        ("bob", "b", "deny"),
+        ("ann", "a", "deny"),
+    ):
+        assert decision(world, "send_mail", {"to": to, "body": body}) == expected
+
+
+def test_an_exception_names_no_roles(place: Place) -> None:
+    blanket = rule("a", "allow", tool=["send_mail"], unless=[{"values": {"role:recipient": {"equals": "eve"}}}])
+    world = place.world([blanket], MAIL)
+    assert decision(world, "send_mail", {"to": "bob", "attachments": ["~/Documents/x"]}) == "allow"
+    assert decision(world, "send_mail", {"to": "eve", "attachments": ["~/Documents/x"]}) == "deny"
+
+
+def test_errors_pass_in_an_exception_of_an_allow_only(place: Place) -> None:
+    pay = tool("pay", {"who": ["account"], "amount": ["amount"]})
+    small = [{"values": {"role:amount": {"maximum": 100}}}]
+    large = [{"values": {"role:amount": {"minimum": 100}}}]
+    asks = place.world([rule("e", "escalate", tool=["pay"], unless=small), rule("a", "allow", tool=["pay"])], pay)
+    permits = place.world([rule("a", "allow", tool=["pay"], unless=large)], pay)
+    for amount, asked, permitted in ((5, "allow", "allow"), (500, "escalate", "deny"), ("5", "escalate", "deny")):
+        assert decision(asks, "pay", {"who": "acme", "amount": amount}) == asked
+        assert decision(permits, "pay", {"who": "acme", "amount": amount}) == permitted
+
+
+def test_an_error_in_the_rule_itself_is_not_excepted(place: Place) -> None:
+    pay = tool("pay", {"who": ["account"], "amount": ["amount"]})
+    unless = [{"lists": [{"roles": ["account"], "allowed": ["acme"]}]}]
+    asks = rule("e", "escalate", values={"arg:amount": {"minimum": 100}}, unless=unless)
+    world = place.world([asks, rule("a", "allow", tool=["pay"])], pay)
+    for amount, expected in ((5, "allow"), (500, "allow"), ("500", "deny")):
+        assert decision(world, "pay", {"who": "acme", "amount": amount}) == expected
+    assert decision(world, "pay", {"who": "other", "amount": 500}) == "escalate"
+
+
+def test_a_joined_escalate_permits_nothing(place: Place) -> None:
+    many = rule("e", "escalate", values={"role:recipient": {"minItems": 2}}, joined=True)
+    ends = rule("e", "escalate", values={"role:recipient": {"minItems": 2}})
+    for rules, expected in (
+        ([many], "deny"),
+        ([many, *TO_BOB], "deny"),
+        ([many, *ANY_MAIL], "escalate"),
+        ([many, rule("d", "deny", roles=["recipient"])], "deny"),
+        ([ends, rule("d", "deny", roles=["recipient"])], "escalate"),
+    ):
+        assert decision(place.world(rules, MAIL), "send_mail", {"to": "bob, eve"}) == expected
+    assert decision(place.world([many, *ANY_MAIL], MAIL), "send_mail", {"to": "eve"}) == "allow"
+
+
+def test_what_is_contained_is_asked_about_by_a_joined_escalate(place: Place) -> None:
+    inside = {"paths": [str(place.box / "a")]}
+    joined = rule("e", "escalate", roles=["read-path"], joined=True)
+    assert decision(place.world([joined], *TOOLS), "read_multiple_files", inside) == "escalate"
+    elsewhere = rule("e", "escalate", roles=["read-path"], joined=True, elsewhere=True)
+    assert decision(place.world([elsewhere], *TOOLS), "read_multiple_files", inside) == "allow"
+
+
+def test_an_escalate_covers_what_is_carried_beside_its_values(place: Place) -> None:
+    asks = rule("e", "escalate", roles=["recipient"])
+    assert decision(place.world([asks], MAIL), "send_mail", {"to": "bob", "body": "x"}) == "escalate"
+    assert decision(place.world([asks], MAIL), "send_mail", {"body": "x"}) == "deny"
+    denies = rule("d", "deny", roles=["recipient"], lists=[{"roles": ["recipient"], "allowed": ["eve"]}])
+    body = rule("b", "allow", roles=["outbound-content"])
+    assert decision(place.world([denies, asks, body], MAIL), "send_mail", {"to": "bob", "body": "x"}) == "escalate"
+
+
+def test_an_escalate_elsewhere_covers_what_is_carried_beside_what_is_not_contained(place: Place) -> None:
+    share = tool("share", {"path": ["read-path"], "note": ["outbound-content"]})
+    world = place.world([rule("e", "escalate", roles=["read-path"], elsewhere=True)], share)
+    inside, outside = str(place.box / "a"), str(place.out / "a")
+    assert decision(world, "share", {"path": [inside, outside], "note": "x"}) == "escalate"
+    assert decision(world, "share", {"path": inside}) == "allow"
+    assert decision(world, "share", {"path": inside, "note": "x"}) == "deny"
+    assert decision(world, "share", {"path": [inside, ""], "note": "x"}) == "escalate"  # unknown is not contained
+
+
+def test_a_path_is_inside_one_of_several_directories(place: Place) -> None:
+    within = {"roles": ["read-path"], "within": ["~/Projects", str(place.out)]}
+    world = place.world([rule("a", "allow", paths=within)], *TOOLS)
+    for paths, expected in (
+        (["~/Projects/x", str(place.out / "s")], "allow"),
+        (["~/Documents/x"], "deny"),
+        (["~/Projects/x", "~/Projects2/x"], "deny"),
+    ):
+        assert decision(world, "read_multiple_files", {"paths": paths}) == expected
+
+
+def test_a_group_of_roles_counts_together(place: Place) -> None:
+    invite = tool("invite", {"to": ["recipient"], "cc": ["attendee"]})
+    world = place.world(
+        [rule("d", "deny", values={"role:recipient+attendee": {"minItems": 3}}), rule("a", "allow", tool=["invite"])],
+        invite,
+    )
+    for to, cc, expected in (("a, b", "c", "deny"), ("a", "b", "allow"), ("", "a, b, c", "deny"), ("a", ",", "deny")):
+        assert decision(world, "invite", {"to": to, "cc": cc}) == expected
+    named = place.world([rule("a", "allow", values={"role:recipient+attendee": {"in": ["a", "b"]}})], invite)
+    assert decision(named, "invite", {"to": "a", "cc": "b"}) == "allow"
+    assert decision(named, "invite", {"to": "a", "cc": "c"}) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("text", "like"),
+    [
+        ("#General", "general"),
+        ("@GENERAL", "#general"),
+        (" ##@general ", "general"),
+        ("# general", "general"),
+        ("\uff03\uff27eneral", "#general"),
+        ("\ufb01le", "FILE"),
+        ("stra\u00dfe", "STRASSE"),
+        ("\u017fecret", "SECRET"),
+        ("#", " # "),
+    ],
+)
+def test_texts_are_compared_folded(text: str, like: str) -> None:
+    assert reference.folded_text(text) == reference.folded_text(like)
+
+
+@pytest.mark.parametrize(("text", "unlike"), [("#", "@"), ("general#", "general"), ("g eneral", "general"), ("#", ""), ("gen\u0435ral", "general")])  # fmt: skip
+def test_folding_keeps_what_is_different(text: str, unlike: str) -> None:
+    assert reference.folded_text(text) != reference.folded_text(unlike)
+
+
+def test_a_deny_compares_folded_and_an_allow_exactly(place: Place) -> None:
+    post = tool("post", {"channel": ["channel"], "text": ["none"]})
+    for conditions in (
+        {"lists": [{"roles": ["channel"], "allowed": ["#Staff"]}]},
+        {"values": {"role:channel": {"equals": "#Staff"}}},
+        {"values": {"arg:channel": {"in": [7, "#Staff"]}}},
+    ):
+        denies = place.world([rule("d", "deny", **conditions), rule("a", "allow", tool=["post"])], post)
+        allows = place.world([rule("a", "allow", tool=["post"], **conditions)], post)
+        for channel in ("staff", "@STAFF", "\uff33taff", "#Staff"):
+            assert decision(denies, "post", {"channel": channel}) == "deny"
+            assert decision(allows, "post", {"channel": channel}) == ("allow" if channel == "#Staff" else "deny")
+        assert decision(denies, "post", {"channel": "staff2"}) == "allow"
+
+
+def test_a_pattern_is_also_asked_of_the_compatibility_form_in_a_deny(place: Place) -> None:
+    note = tool("note", {"text": ["outbound-content"]})
+    secret = {"values": {"role:outbound-content": {"matches": "secret"}}}
+    wide = {"values": {"role:outbound-content": {"matches": "\uff53ecret"}}}
+    for conditions in (secret, wide):
+        denies = place.world([rule("d", "deny", **conditions), rule("a", "allow", tool=["note"])], note)
+        assert decision(denies, "note", {"text": "\uff53ecret"}) == "deny"
+        assert decision(denies, "note", {"text": "Secret"}) == "allow"
+    allows = place.world([rule("a", "allow", **secret)], note)
+    assert decision(allows, "note", {"text": "secret"}) == "allow"
+    assert decision(allows, "note", {"text": "\uff53ecret"}) == "deny"
+
+
+@pytest.mark.parametrize("role", ["place", "host"])
+def test_place_and_host_are_roles_of_places(place: Place, role: str) -> None:
+    put = tool("put", {"where": [role], "path": ["read-path"]})
+    evil = rule("d", "deny", domains={"roles": [role], "allowed": ["evil.example"]})
+    world = place.world([evil, rule("a", "allow", tool=["put"])], put)
+    for where in ("git@evil.example:x", "evil.example/x", "https://EVIL.example/"):
+        assert decision(world, "put", {"where": where}) == "deny"
+    assert decision(world, "put", {"where": "good.example/x"}) == "allow"
+    assert code(world, "put", {"where": "169.254.169.254/x"}) == "host_metadata"
+    reads = place.world([rule("a", "allow", roles=[role]), rule("r", "allow", roles=["read-path"])], put)
+    assert decision(reads, "put", {"where": "wiki", "path": "~/Documents/x"}) == "deny"  # reading is not sending
+    assert decision(reads, "put", {"where": "wiki"}) == "allow"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"if": {"unless": []}},
+        {"if": {"unless": [{}]}},
+        {"if": {"unless": {"values": {"role:recipient": {"equals": "bob"}}}}},
+        {"if": {"unless": [{"tool": ["send_mail"]}]}},
+        {"if": {"unless": [{"roles": ["recipient"]}]}},
+        {"if": {"unless": [{"origin": {"roles": ["recipient"], "from": "result"}}]}},
+        {"if": {"unless": [{"unless": [{"values": {"role:recipient": {"equals": "bob"}}}]}]}},
+        {"if": {"unless": [{"lists": [{"roles": ["recipient"], "allowed": ["@nobody"]}]}]}},
+        {"if": {"values": {"role:recipient+": {"equals": "x"}}}},
+        {"if": {"paths": {"roles": ["read-path"], "within": []}}},
+        {"if": {"paths": {"roles": ["read-path"], "within": ["/a", "b"]}}},
+        {"joined": True},
+        {"joined": True, "then": "allow", "if": {"tool": ["*"]}},
+        {"then": "allow", "if": {"unless": [{"values": {"role:recipient": {"equals": "bob"}}}]}},
+    ],
+)
+def test_exceptions_and_joined_rules_that_do_not_load(place: Place, changed: Table) -> None:
+    fine = {"name": "r", "if": {"unless": [{"values": {"role:recipient": {"equals": "bob"}}}]}, "then": "deny"}
+    assert verdict(place.world([fine, *ANY_MAIL], MAIL), "send_mail", {"to": "bob"}).stage == "rules"
+    assert verdict(place.world([{**fine, **changed}], MAIL), "send_mail", {"to": "bob"}).stage == "load"

@@ -47,7 +47,7 @@ GIT = {
 SLACK = {
     "slack": [
         tool("post_message", "Post a message to a channel.", "channel text"),
-        tool("read_channel", "Read the messages of a channel.", "channel"),
+        tool("read_messages", "Read the messages of a channel.", "channel"),
         tool("search_messages", "Search all messages of the workspace.", "query"),
     ]
 }
@@ -178,8 +178,8 @@ def test_14_below_a_directory_by_name_needs_is_under() -> None:
 def test_15_a_permission_with_an_exception_does_not_pick_a_tool_that_cannot_tell() -> None:
     made = policy("may read messages, except in #exec.", SLACK)
     assert made.decide("slack/search_messages", query="salary") == "deny"
-    assert made.decide("slack/read_channel", channel="#exec") == "deny"
-    assert made.decide("slack/read_channel", channel="#random") == "allow"
+    assert made.decide("slack/read_messages", channel="#exec") == "deny"
+    assert made.decide("slack/read_messages", channel="#random") == "allow"
 
 
 def test_16_no_negation_inside_an_exception() -> None:

@@ -10,7 +10,7 @@ from ironcurtain.compiler.annotate.acts import acts_of_words
 from ironcurtain.compiler.annotate.arguments import arguments_of
 from ironcurtain.compiler.annotate.might import might
 from ironcurtain.compiler.annotate.text import clean, first_sentence, singular, words_of
-from ironcurtain.compiler.annotate.things import loose_things, things
+from ironcurtain.compiler.annotate.things import common_words, loose_things, things
 from ironcurtain.model.roles import Category, Role, category
 
 if TYPE_CHECKING:
@@ -99,10 +99,15 @@ class Tool:
 
 def catalogue_of(servers: Mapping[str, Iterable[Mapping[str, Any]]]) -> tuple[Tool, ...]:
     """Return the tools of annotated servers, as `tool-annotations.json` holds them."""
-    return tuple(_tool(server, fields) for server, tools in servers.items() for fields in tools)
+    found: list[Tool] = []
+    for server, tools in servers.items():
+        every = list(tools)
+        common = common_words(fields["definition"] for fields in every)
+        found += (_tool(server, fields, common) for fields in every)
+    return tuple(found)
 
 
-def _tool(server: str, fields: Mapping[str, Any]) -> Tool:
+def _tool(server: str, fields: Mapping[str, Any], common: frozenset[str]) -> Tool:
     definition = fields["definition"]
     described = arguments_of(definition)
     roles = {leaf: _roles(entry) for leaf, entry in fields["args"].items()}
@@ -125,8 +130,8 @@ def _tool(server: str, fields: Mapping[str, Any]) -> Tool:
         fields["toolName"],
         arguments,
         might(definition, roles),
-        things(definition, roles),
-        frozenset(loose_things(definition, roles)),
+        things(definition, roles, common),
+        frozenset(loose_things(definition, roles, common)),
         first_sentence(clean(definition.get("description")))[:160],
         bool(fields["sideEffects"]),
     )

@@ -156,7 +156,8 @@ def is_about(thing: Thing, tool: Tool, *, loosely: bool, acts: Iterable[str] = (
     if not loosely:
         return False
     general = "command" in tool.roles and all(set(each.split()) & _COMMANDS for each in tool.things)
-    return (general and by_doubt) or noun in {normal(each) for each in tool.loose_things}
+    loose = {normal(each) for each in tool.loose_things}
+    return (general and by_doubt) or noun in loose or noun in {each.rpartition(" ")[2] for each in loose}
 
 
 def _is_server(name: str, tool: Tool) -> bool:

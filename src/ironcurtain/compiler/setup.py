@@ -73,9 +73,13 @@ def _texts(item: Item | None) -> dict[str, str]:
 
 
 def _one_or_more(item: Item) -> tuple[str, ...]:
-    if isinstance(item.value, list):
-        return tuple(each.text() for each in item.elements())
-    return (item.text(),)
+    """The values that a name stands for; an id may be a number, and is compared as the argument has it."""
+    elements = item.elements() if isinstance(item.value, list) else [item]
+    return tuple(dict.fromkeys(str(e.value) if _is_id(e.value) else e.text() for e in elements))
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _list(item: Item) -> NamedList:

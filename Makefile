@@ -17,10 +17,12 @@ $(VENV)/.runtime: lock/runtime.txt pyproject.toml
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) install --no-deps --require-hashes -r lock/runtime.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
+	@$(PIP) check
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.runtime lock/test.txt
 	@$(PIP) install --no-deps --require-hashes -r lock/test.txt
+	@$(PIP) check
 	@touch $@
 
 # Servers and clients that nobody here wrote, in an environment of their own; Node.js comes with it.
@@ -29,17 +31,20 @@ $(VENV)/.foreign: $(VENV)/.test lock/foreign.txt tests/foreign/package-lock.json
 	@echo "installing foreign servers for the end-to-end tests"
 	@$(PYTHON) -m venv $(FOREIGN)
 	@$(FOREIGN)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --require-hashes -r lock/foreign.txt
+	@$(FOREIGN)/bin/python -m pip --disable-pip-version-check --quiet check
 	@mkdir -p $(FOREIGN)/npm && cp tests/foreign/package.json tests/foreign/package-lock.json tests/foreign/.npmrc $(FOREIGN)/npm/
 	@PATH="$(CURDIR)/$(FOREIGN)/bin:$$PATH" NODE_OPTIONS=--use-system-ca npm install --silent --no-save --ignore-scripts --prefix $(FOREIGN)/npm
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.runtime lock/bench.txt
 	@$(PIP) install --no-deps --require-hashes -r lock/bench.txt
+	@$(PIP) check
 	@touch $@
 
 $(VENV)/.peers: $(VENV)/.runtime $(VENV)/.foreign lock/peer-fastmcp.txt lock/peer-mcp-gateway.txt lock/peer-contextforge.txt benchmarks/utcp/package-lock.json
 	@for peer in fastmcp mcp-gateway contextforge; do $(PYTHON) -m venv $(VENV)/peers/$$peer && \
-		$(VENV)/peers/$$peer/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --require-hashes -r lock/peer-$$peer.txt || exit 1; done
+		$(VENV)/peers/$$peer/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --require-hashes -r lock/peer-$$peer.txt && \
+		$(VENV)/peers/$$peer/bin/python -m pip --disable-pip-version-check --quiet check || exit 1; done
 	@mkdir -p $(VENV)/peers/utcp && cp benchmarks/utcp/package.json benchmarks/utcp/package-lock.json benchmarks/utcp/.npmrc benchmarks/utcp/bench.mjs $(VENV)/peers/utcp/
 	@cd $(VENV)/peers/utcp && PATH="$(CURDIR)/$(FOREIGN)/bin:$$PATH" NODE_OPTIONS=--use-system-ca npm ci --silent --ignore-scripts
 	@touch $@

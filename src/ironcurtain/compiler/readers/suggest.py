@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.annotate.acts import acts_of_words
 from ironcurtain.compiler.annotate.text import singular, words_of
 from ironcurtain.compiler.catalogue import normal
 from ironcurtain.compiler.naming import Setup
@@ -32,7 +33,7 @@ OFFERED: Final = 3
 _VERBS: Final = {
     "read": """read look view see list search browse find check open get show watch query summarise summarize check inspect
         fetch download consult access know""",
-    "create": "create add make write draft schedule book plan save generate stage commit",
+    "create": "create add make write draft schedule book plan save generate stage commit comment insert",
     "change": """change edit update modify write rename label tick mark complete close assign set move adjust correct tag
         reschedule rewrite reorder finish tidy sort turn switch snooze archive""",
     "delete": "delete remove erase drop purge destroy clear wipe cancel discard",
@@ -76,6 +77,10 @@ _PEOPLE: Final = frozenset({"person", "people", "recipient", "address", "contact
 _LITERAL: Final = re.compile(
     r"[\w.+-]+@[\w-]+\.[\w.]+\w|#[\w-]+|~?/[\w./-]*\w|\b[\w-]+/[\w.-]+\b|\b[\w-]+\.(?:com|org|net|example|io|dev|edu|gov)\b"
 )
+_BEFORE_NOUNS: Final = frozenset(
+    "the a an my our your its his her their any all every each this that these those new some no of in on at for with from about by".split()  # noqa: SIM905 - to be read
+)
+_OPENED: Final = re.compile(r"\b(?:issues?|tickets?|pull requests?|merge requests?|bugs?|cases?)\b", re.IGNORECASE)
 _FEW: Final = 6  # tools that an offer names one by one
 
 
@@ -85,6 +90,8 @@ class _Clause:
 
     text: str
     words: tuple[str, ...]
+    verbs: tuple[str, ...]
+    """The words that stand where a verb does."""
     acts: tuple[str, ...]
     moods: tuple[str, ...]
     """The likeliest first."""
@@ -112,7 +119,10 @@ def _clause(text: str, heading: str) -> _Clause | None:
     words = tuple(singular(word) for word in re.findall(r"[a-z][a-z'-]*", text.lower()))
     if len(words) < 2:
         return None
-    acts = tuple(act for act in ACTS if any(_is_form(word, verb) for word in words for verb in _VERBS[act].split()))
+    spoken = _verbs(text)
+    acts = tuple(act for act in ACTS if any(_is_form(word, verb) for word in spoken for verb in _VERBS[act].split()))
+    if any(_is_form(word, "open") for word in spoken) and _OPENED.search(text):
+        acts = tuple(dict.fromkeys(("create", *(act for act in acts if act != "read"))))
     asks, refuses = bool(_ASK.search(text)), bool(_NEVER.search(text))
     if (
         not asks
@@ -127,7 +137,17 @@ def _clause(text: str, heading: str) -> _Clause | None:
     moods = tuple(
         dict.fromkeys((first, *(("ask", "otherwise") if asks else ("never", "ask") if refuses else ("may", "ask"))))
     )
-    return _Clause(text, words, acts, moods, only=bool(_ONLY.search(text)) and not asks)
+    return _Clause(text, words, spoken, acts, moods, only=bool(_ONLY.search(text)) and not asks)
+
+
+def _verbs(text: str) -> tuple[str, ...]:
+    """The words of a clause that may be verbs: not behind an article, a preposition or a possessive."""
+    found, before = [], ""
+    for word in re.findall(r"[a-z][a-z'-]*|,", text.lower()):
+        if word != "," and before not in _BEFORE_NOUNS:
+            found.append(word)
+        before = word
+    return tuple(found)
 
 
 def _is_form(word: str, verb: str) -> bool:
@@ -180,6 +200,9 @@ class _Suggester:
 
     def _things(self, clause: _Clause, about: Sequence[Tool], acts: Sequence[str]) -> Iterator[str]:
         text = " ".join(clause.words)
+        called = self._called(clause)
+        if 0 < len(called) <= _FEW:
+            yield "use " + " or ".join(tool.key for tool in called)
         nouns = {
             thing for tool in self.tools for thing in tool.things if re.search(rf"\b{re.escape(normal(thing))}\b", text)
         }
@@ -198,6 +221,20 @@ class _Suggester:
             yield "files"
         if acts and re.search(r"\b(?:anything|everything|nothing|thing|whatever)\b", text):
             yield "anything"
+
+    def _called(self, clause: _Clause) -> list[Tool]:
+        """The tools whose names bear the verbs of a clause, or what these stand for, and what it is about."""
+        nouns = {word for word in clause.words if len(word) > 2}
+        found = []
+        for tool in self.tools:
+            things = {word for thing in tool.things for word in thing.split()}
+            verbs = [word for word in words_of(tool.name) if acts_of_words((word,)) or word not in things]
+            heads = {word for word in verbs if any(_is_form(spoken, word) for spoken in clause.verbs)}
+            about = things | (tool.name_words - heads) | {tool.server.lower()}
+            fits = not clause.acts or bool(tool.might.acts & set(clause.acts))
+            if heads and fits and about & nouns:
+                found.append(tool)
+        return found
 
     def _names(self, clause: _Clause) -> Iterator[Name]:
         for name in (*self.known.directories, *self.known.lists, *self.known.names):

@@ -50,6 +50,7 @@ SUMS = "rules[4].if.values"
 DOMAINS = "rules[3].if.domains.allowed[0]"
 WITHIN = "rules[0].if.paths.within"
 WRITING = "rules[1].if.values.role:write-path"
+UNLESS = "rules[1].if.unless"
 RULES: list[dict[str, Any]] = [
     {"name": "docs", "if": {"paths": {"roles": ["read-path"], "within": "{root}/docs"}}, "then": "allow"},
     {"name": "no-deleting", "if": {"roles": ["delete-path"]}, "then": "deny", "reason": "nothing goes"},
@@ -189,6 +190,9 @@ KEY_TYPOS = [
     Odd("snake", rule_at(0, "if", "side_effects"), False, "rules[0].if", "sideEffects"),
     Odd("thne", rule_at(0, "thne"), "deny", "rules[0]", "then"),
     Odd("elsewere", rule_at(5, "elsewere"), True, "rules[5]", "elsewhere"),
+    Odd("joind", rule_at(5, "joind"), True, "rules[5]", "joined"),
+    Odd("unles", rule_at(1, "if", "unles"), [predicate({"maxItems": 1})], "rules[1].if", "unless"),
+    Odd("unless beside if", rule_at(1, "unless"), [predicate({"maxItems": 1})], "rules[1]", "name"),
     Odd("withn", rule_at(0, "if", "paths", "withn"), "/x", "rules[0].if.paths", "within"),
     Odd("alowed", rule_at(2, "if", "lists", 0, "alowed"), ["x"], "rules[2].if.lists[0]", "allowed"),
     Odd("maximun", rule_at(4, "if", "values", "role:amount", "maximun"), 3, f"{SUMS}.role:amount", "maximum"),
@@ -253,6 +257,13 @@ WRONG_TYPES = [
     Odd("rule", rule_at(1), "deny", "rules[1]", "{"),
     Odd("rules", (POLICY, "rules"), {}, "rules", "["),
     Odd("elsewhere", rule_at(5, "elsewhere"), "true", "rules[5].elsewhere", "true"),
+    Odd("joined", rule_at(5, "joined"), "true", "rules[5].joined", "true"),
+    Odd("unless", rule_at(1, "if", "unless"), predicate({"maxItems": 1}), UNLESS, "["),
+    Odd("no exception at all", rule_at(1, "if", "unless"), [], UNLESS, "leave the key out"),
+    Odd("an exception that is none", rule_at(1, "if", "unless"), ["to ann"], f"{UNLESS}[0]", "{"),
+    Odd("no directory at all", rule_at(0, "if", "paths", "within"), [], WITHIN, "leave the key out"),
+    Odd("an empty directory", rule_at(0, "if", "paths", "within"), ["/x", ""], f"{WITHIN}[1]", '"'),
+    Odd("a number as a directory", rule_at(0, "if", "paths", "within"), ["/x", 7], f"{WITHIN}[1]", '"'),
 ]
 
 
@@ -265,6 +276,68 @@ MEANINGLESS = [
     Odd("allow without conditions", rule_at(0, "if"), {}, "rules[0].if", "tool"),
     Odd("elsewhere on a deny", rule_at(1, "elsewhere"), True, "rules[1].elsewhere", "leave it out"),
     Odd("elsewhere on an allow", rule_at(0, "elsewhere"), True, "rules[0].elsewhere", "leave it out"),
+    Odd(
+        "valus in unless",
+        rule_at(1, "if", "unless"),
+        [{"valus": {"role:amount": {"equals": 1}}}],
+        f"{UNLESS}[0]",
+        "values",
+    ),
+    Odd("joined on a deny", rule_at(1, "joined"), True, "rules[1].joined", "leave it out"),
+    Odd("joined on an allow", rule_at(0, "joined"), True, "rules[0].joined", "leave it out"),
+    Odd("an empty exception", rule_at(1, "if", "unless"), [predicate({"maxItems": 1}), {}], f"{UNLESS}[1]", "paths"),
+    Odd("an exception of tools", rule_at(1, "if", "unless"), [{"tool": ["read"]}], f"{UNLESS}[0]", "values"),
+    Odd("an exception of roles", rule_at(1, "if", "unless"), [{"roles": ["read-path"]}], f"{UNLESS}[0]", "paths"),
+    Odd(
+        "a question in an exception",
+        rule_at(1, "if", "unless"),
+        [{"assess": {"question": "?"}}],
+        f"{UNLESS}[0]",
+        "paths",
+    ),
+    Odd(
+        "an exception of an exception",
+        rule_at(1, "if", "unless"),
+        [{"unless": [predicate({"maxItems": 1})]}],
+        f"{UNLESS}[0]",
+        "values",
+    ),
+    Odd(
+        "an exception with no value",
+        rule_at(1, "if", "unless"),
+        [predicate({})],
+        f"{UNLESS}[0].values.role:write-path",
+        "equals",
+    ),
+    Odd(
+        "an exception with a list that is missing",
+        rule_at(1, "if", "unless"),
+        [{"lists": [{"roles": ["recipient"], "allowed": ["@foes"]}]}],
+        f"{UNLESS}[0].lists[0].allowed[0]",
+        "lists",
+    ),
+    Odd(
+        "an exception of an argument that is missing",
+        rule_at(1, "if", "unless"),
+        [{"values": {"arg:pth": {"equals": "x"}}}],
+        f"{UNLESS}[0].values.arg:pth",
+        "arg:path",
+    ),
+    Odd(
+        "a group with an empty role",
+        rule_at(1, "if", "values"),
+        {"role:read-path+": {"maxItems": 1}},
+        "rules[1].if.values.role:read-path+",
+        "read-path",
+    ),
+    Odd(
+        "a group with a slip",
+        rule_at(1, "if", "values"),
+        {"role:read-path+write-pat": {"maxItems": 1}},
+        "rules[1].if.values.role:read-path+write-pat",
+        "write-path",
+    ),
+    Odd("relative directory in a list", rule_at(0, "if", "paths", "within"), ["/x", "docs"], f"{WITHIN}[1]", "from /"),
     Odd("assess in an allow", rule_at(0, "if", "assess"), {"question": "?"}, "rules[0].if.assess", "deny or escalate"),
     Odd("duplicate name", rule_at(1, "name"), "docs", "rules[1]", "its own name"),
     Odd("missing list", rule_at(2, "if", "lists", 0, "allowed", 0), "@foes", LISTED, "lists"),
@@ -297,6 +370,21 @@ def test_a_refused_list_entry_names_the_list(place: Place) -> None:
         pytest.param(rule_at(1, "if", "assess"), {"question": "kind?"}, id="assess in a deny"),
         pytest.param(rule_at(0, "if", "origin"), {"roles": ["recipient"], "from": ["person", "list"]}, id="origin"),
         pytest.param(rule_at(0, "if", "paths", "within"), "~/docs", id="within the owner's home"),
+        pytest.param(
+            rule_at(0, "if", "paths", "within"), ["~/docs", "/srv", "~"], id="within one of several directories"
+        ),
+        pytest.param(rule_at(5, "joined"), True, id="a joined escalate"),
+        pytest.param(rule_at(1, "joined"), False, id="a deny that is not joined"),
+        pytest.param(
+            rule_at(1, "if", "unless"), [predicate({"equals": "/x"}), predicate({"maxItems": 1})], id="exceptions"
+        ),
+        pytest.param(
+            rule_at(0, "if", "unless"),
+            [{"paths": {"roles": ["read-path"], "within": ["/a", "/b"]}}],
+            id="an exception of an allow",
+        ),
+        pytest.param(rule_at(1, "if", "values"), {"role:read-path+write-path": {"maxItems": 1}}, id="a group of roles"),
+        pytest.param(rule_at(1, "if", "roles"), ["place", "host"], id="the roles of places"),
         pytest.param(rule_at(3, "if", "domains", "allowed"), ["example.com", "*.example.com"], id="both kinds of host"),
         pytest.param(rule_at(3, "if", "domains", "allowed"), ["@hosts"], id="a list of hosts"),
         pytest.param(rule_at(1, "if", "roles"), ["passport-number"], id="a role of another vocabulary"),

@@ -149,8 +149,8 @@ def bounds_page(found: Bounds) -> str:
     certain = found.tools - found.doubtful
     lines = [
         f"What tools might do is an upper bound. Of {found.tools} tools {found.doubtful} are doubtful: they might do",
-        f"anything. Of the other {certain}, {found.wide} ({found.wide / certain:.0%}) might do more than any reading of",
-        f"them, and {found.widened} more where an optional argument is given.",
+        f"anything. Of the other {certain}, {found.wide} ({found.wide / certain:.0%}) might do more than any reading",
+        f"of them, and {found.widened} more where an optional argument is given.",
         "",
         "| act | labelled | covered | in excess |",
         "| --- | ---: | ---: | ---: |",

@@ -25,10 +25,10 @@ _VERBS: Final[dict[str, str]] = {
         exists ping test translate extract transcribe screenshot snapshot navigate visit wait peek estimate calculate
         compute observe report suggest recommend identify verify whoami tree discover trace dump render lint capture
         parse measure profile audit display print return provide obtain enumerate examine predict classify crawl
-        scrape geocode match probe aggregate resolve quote echo say tell ask lookup""",
+        scrape geocode match probe aggregate resolve quote echo say tell ask rank diagnose""",
     "read create": "export convert backup transcode archive_to compress zip unzip unpack decompress",
     "create": """create new make generate draft register copy duplicate record schedule init initialize provision fork
-        produce compose define establish compile slice""",
+        produce compose define establish compile slice allocate reserve setup""",
     "create change": """add insert append write put save store set upsert import commit prepend merge sync synchronize
         lpush rpush sadd zadd xadd hset incr mset setex apply log_time concat annotate resize attach bookmark overwrite
         bump publish_draft seed populate stage embed""",
@@ -39,10 +39,11 @@ _VERBS: Final[dict[str, str]] = {
         rebase cherry squash rotate scale accept decline dismiss mute unmute follow unfollow favorite like unlike vote
         upvote subscribe unsubscribe detach crop trim rewrite override convert_to customize extend refresh
         reorder correct fix adapt swipe tap hover focus transition reschedule postpone activate deactivate resize
-        connect disconnect alter unblock block mutate reset strip""",
+        connect disconnect alter unblock block mutate reset strip end release unmerge index handle transition""",
+    "change run": "repair login logout authenticate emulate",
     "create change run": "deploy redeploy install upgrade build",
     "delete": """delete remove drop destroy purge clear erase wipe del rm rmdir flush revoke uninstall discard clean
-        hdel srem zrem lrem xdel empty truncate prune undeploy unpublish unregister deregister expunge strip""",
+        hdel srem zrem lrem xdel empty truncate prune cleanup undeploy unpublish unregister deregister expunge strip""",
     "change delete": "terminate kill unlink detach_and_delete",
     "trash": "trash bin recycle",
     "move change": "move rename relocate reorganize mv transfer",
@@ -61,6 +62,11 @@ _BY_VERB: Final[dict[str, frozenset[str]]] = {}
 for _acts, _words in _VERBS.items():
     for _word in _words.split():
         _BY_VERB[_word] = _BY_VERB.get(_word, NOTHING) | frozenset(_acts.split())
+_OWN: Final = frozenset(_BY_VERB)
+for _word in _OWN:  # `rerun`, `unsuspend`
+    if len(_word) > 2:
+        _BY_VERB.setdefault(f"re{_word}", _BY_VERB[_word])
+        _BY_VERB.setdefault(f"un{_word}", frozenset({"change"}))
 
 # Words that are verbs only where no other verb is, or where a text uses them as one.
 _NOUNS: Final = lexicon(
@@ -72,10 +78,20 @@ _NOUNS: Final = lexicon(
     filter stream grant trigger change update patch fix clone bookmark state stop select switch print load cat
     tap hover press fill drop look exercise purchase sync branch return provide measure say tell ask watch trash scan
     review request tweet pin lock visit wait view cherry crop trim preview permit tree monitor probe match
-    zip compress composite render tag reader"""
+    zip compress composite render tag reader list delegate broadcast override upgrade install deploy transition end
+    release index login logout setup handle rank"""
 )
+_VERBISH: Final = lexicon(
+    """update change archive clear copy share start stop merge sync select switch trigger watch follow pin lock set
+    patch fix clone upload download import export load run delegate upgrade install deploy release transition drop
+    empty trash list"""
+)
+"""Nouns that are verbs where a name begins with them, whatever follows: `update_list`."""
+_READING: Final = lexicon("get list search read find fetch describe show count lookup retrieve view")
+"""Readers after which the other verbs of a name are no verbs: `get_create_fields`."""
 _LOOKING: Final = lexicon("check validate preview simulate explain lint estimate verify test dry")
 """Verbs that look at what another call would do."""
+_FORETELLING: Final = lexicon("validate preview simulate explain lint estimate")
 _MANAGING: Final = lexicon("manage handle perform do work control operate administer process organize manager")
 _SAID: Final = lexicon(
     "comment reply message post tweet toot review reaction email mail sms notification announcement broadcast dm"
@@ -97,6 +113,11 @@ def verbs() -> Iterable[str]:
     return _BY_VERB
 
 
+def is_derived(verb: str) -> bool:
+    """Return whether a verb is made of another by a prefix: it may be a name as well."""
+    return verb not in _OWN
+
+
 def is_noun(verb: str) -> bool:
     """Return whether a verb is a noun as often."""
     return verb in _NOUNS
@@ -106,6 +127,12 @@ def acts_of_verb(verb: str, nouns: Iterable[str]) -> frozenset[str]:
     """Return what a verb does with the nouns after it."""
     rest = set(nouns)
     return _acts_of_verb(verb, rest, {verb, *rest})
+
+
+def foretells(words: Sequence[str]) -> bool:
+    """Return whether a name says that something is worked out and not done: `preview_write`, `estimate_cost`."""
+    positions = verbs_at(words)
+    return bool(positions) and words[positions[0]] in _FORETELLING
 
 
 def looks_only(words: Sequence[str]) -> bool:
@@ -123,6 +150,8 @@ def acts_of_words(words: Sequence[str]) -> frozenset[str]:
     """Return the acts of all verbs of a name; empty if it has none that is known."""
     if "place" in words and _MONEY & set(words):
         return frozenset({"pay", "create"})
+    if words[-1:] == ("reader",):
+        return frozenset({"read"})
     return union(_acts_of_verb(words[index], set(words[index + 1 :]), set(words)) for index in verbs_at(words))
 
 
@@ -133,15 +162,27 @@ def verbs_at(words: Sequence[str]) -> list[int]:
     if any(words[index] in _LOOKING for index in sorted([*sure, *loose])[:1]):
         return sorted([*sure, *loose])[:1]
     chosen = sorted([*sure, *(index for index in loose if _stands_as_verb(words, index, sure))])
-    return chosen or loose[:1]
+    chosen = chosen or (loose[-1:] if words[-1:] == ("list",) else loose[:1])
+    if chosen and words[chosen[0]] in _READING:
+        return [index for index in chosen if index == chosen[0] or _is_joined(words, index) or words[index] == "write"]
+    return chosen
+
+
+def is_afterthought(words: Sequence[str]) -> bool:
+    """Return whether the only verb of a name is its last word and as often a noun: `console_messages`."""
+    return verbs_at(words) == [len(words) - 1] and len(words) > 1 and words[-1] in _NOUNS
+
+
+def _is_joined(words: Sequence[str], index: int) -> bool:
+    return index > 0 and words[index - 1] in ("and", "or", "then")
 
 
 def _stands_as_verb(words: Sequence[str], index: int, sure: Sequence[int]) -> bool:
     """`search_and_replace`, `post_message`, but not `message_delete` or `get_comment`."""
-    joined = index > 0 and words[index - 1] in ("and", "or", "then")
     first = all(other > index for other in sure) and not any(word in _NOUNS for word in words[:index])
-    noun_first = any(other == index + 1 or other == len(words) - 1 for other in sure)
-    return joined or (first and not noun_first)
+    noun_first = any(other in (index + 1, len(words) - 1) for other in sure) and words[index] not in _VERBISH
+    noun_first = noun_first or (words[-1] == "list" and index < len(words) - 1 and words[index] not in _VERBISH)
+    return _is_joined(words, index) or (first and not noun_first)
 
 
 def _acts_of_verb(verb: str, rest: set[str], words: set[str]) -> frozenset[str]:
@@ -161,6 +202,8 @@ def _acts_of_verb(verb: str, rest: set[str], words: set[str]) -> frozenset[str]:
         found.add("pay")
     if verb == "open" and rest & {"issue", "ticket", "pull", "pr", "request"}:
         found.add("create")
+    if verb == "make" and rest & {"edit", "change", "modification", "call", "request", "sure"}:
+        return frozenset({"change"} if rest & {"edit", "change", "modification"} else {"run"})
     if verb == "cancel" and words & _MEETINGS:
         found.add("delete")
     if verb == "publish" and (not rest or rest & {"message", "event", "payload"}):

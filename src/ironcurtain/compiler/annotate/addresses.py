@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 _NAMES: Final = lexicon("url uri href webhook endpoint link")
 _HOSTS: Final = lexicon("host hostname domain server proxy broker")
+_REMOTE: Final = re.compile(
+    r"\bssh\b|\bsftp\b|\bremote (?:\w+ )?(?:host|server|machine)|"
+    r"\b(?:database|mysql|postgres\w*|mongodb|redis|smtp|imap) (?:server |host)"
+)
+_PEOPLE: Final = lexicon("alternative co meeting event")
+"""Words of hosts that are people."""
 _NOT_ITSELF: Final = lexicon("id slug name path text type title key")
 _SPOKEN: Final = re.compile(
     r"\burls?\b|\buri\b|\bhttps?://|\bweb ?(?:page|site) address|\bwebsites? to\b|\bweb address\b"
@@ -49,9 +55,16 @@ def address(argument: Argument, tool: Setting) -> Meaning | None:
 
 
 def _machine(argument: Argument, tool: Setting) -> Meaning | None:
-    """A machine that something is done on, or data are read from."""
-    if argument.words[-1] in _HOSTS - {"domain"} and tool.speaks_of("connect", "ssh", "sftp", "broker", "adhoc"):
-        return meaning("send-url")
+    """Return the role of a machine that something is done on, or data are read from."""
+    last = argument.words[-1]
+    if last in _HOSTS - {"domain"} and tool.speaks_of("connect", "ssh", "sftp", "broker", "adhoc"):
+        return meaning("fetch-url" if tool.only_reads and tool.speaks_of("ssh", "sftp") else "send-url")
+    if not _PEOPLE.isdisjoint(argument.words):
+        return None
+    if last in ("host", "hostname") and _REMOTE.search(f"{tool.nutshell} {argument.says}"):
+        return meaning("fetch-url" if tool.only_reads else "send-url")
+    if last in ("host", "hostname") and not argument.enum:
+        return meaning("identifier")
     if argument.words in (("connection", "string"), ("dsn",)):
         return meaning("fetch-url")
     return meaning("identifier") if re.search(r"\b(?:spotify|urn|arn):", argument.says) else None

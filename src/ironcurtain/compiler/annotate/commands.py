@@ -24,6 +24,8 @@ _RUN: Final = re.compile(
     r"sql (?:query|statement)|script to (?:run|execute))\b"
 )
 _STARTED: Final = (("user", "data"), ("twiml",), ("cloud", "init"), ("startup", "script"), ("function", "body"))
+_TYPED: Final = ("input", "stdin", "key", "process", "session", "terminal", "shell", "repl")
+"""What a tool types into that is a running program."""
 _PROGRAM: Final = re.compile(r"\b(?:python|javascript|source|program|to (?:run|execute))\b")
 
 
@@ -60,6 +62,9 @@ def command(argument: Argument, tool: Setting) -> Meaning | None:
         return meaning("command")
     if executes and last in ("task", "instruction", "prompt", "goal"):
         return meaning("command", doubt="what an agent is told to do")
+    typed = last in ("input", "key", "text", "data", "keystroke") and tool.speaks_of(*_TYPED)
+    if typed and tool.subject.is_about("shell") and not tool.only_reads:
+        return meaning("command")
     evaluated = last == "template" and tool.speaks_of("eval", "evaluate", "render")
     if evaluated or words in _STARTED or (words[0] == "query" and last in ("body", "dsl")):
         return meaning("command")

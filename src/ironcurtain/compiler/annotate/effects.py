@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.compiler.annotate.acts import is_noun, looks_only, verbs_at
+from ironcurtain.compiler.annotate.acts import is_afterthought, is_noun, looks_only, verbs_at
 from ironcurtain.compiler.annotate.prose import leading_verbs
 from ironcurtain.compiler.annotate.text import first_sentence, lexicon, words_of
 
@@ -18,7 +18,8 @@ VERBS: Final[dict[str, frozenset[str]]] = {
         summarize summarise explain analyze analyse validate compare diff status log history preview scan detect monitor
         watch poll subscribe load open download export tail head cat grep stat info scroll hgetall hget lrange
         smembers zrange exists ping test translate convert extract transcribe screenshot snapshot navigate visit
-        wait peek estimate calculate reader observe report suggest recommend identify verify whoami tree discover
+        wait peek estimate rank diagnose calculate reader observe report suggest recommend identify verify whoami tree
+        discover
         trace dump lint capture parse measure profile audit display print return provide obtain enumerate
         examine predict classify crawl scrape geocode match probe aggregate quote echo say tell compute take"""
     ),
@@ -38,7 +39,8 @@ VERBS: Final[dict[str, frozenset[str]]] = {
         rebase cherry stage unstage accept decline dismiss mute unmute follow unfollow favorite like vote upvote
         unsubscribe detach reorder reschedule postpone activate deactivate alter block unblock hover tap swipe
         focus connect disconnect sync synchronize extend refresh correct fix overwrite rewrite strip manage handle
-        merge prepend mset setex cordon uncordon drain"""
+        merge prepend mset setex cordon uncordon drain end release unmerge repair login logout authenticate
+        emulate setup"""
     ),
     "delete": lexicon(
         """delete remove drop destroy purge clear erase unlink wipe del rm flush revoke uninstall discard clean hdel
@@ -81,9 +83,9 @@ def effects_of(name: str, says: str, hints: dict[str, object]) -> tuple[set[str]
     spoken = leading_verbs(says)
     told = _union(_effects_of_verb(verb, set(nouns), {verb, *nouns}) for verb, nouns in spoken)
     sure = bool(found)
-    if told and (not found or _is_afterthought(words) or _MANAGING & set(words)):
+    if told and (not found or is_afterthought(words) or _MANAGING & set(words)):
         found, sure = told, True
-    elif found <= {"read"} and _is_weak(words):
+    elif found <= {"read"} and _is_weak(words) and words[-1:] != ("reader",):
         found |= told - {"read"}
     elif found != {"read"}:
         strong = ((verb, nouns) for verb, nouns in spoken if verb not in _PARTIAL)
@@ -108,11 +110,6 @@ def _is_weak(words: Sequence[str]) -> bool:
     return bool(positions) and not looks_only(words) and all(is_noun(words[index]) for index in positions)
 
 
-def _is_afterthought(words: Sequence[str]) -> bool:
-    """Return whether the only verb of a name is its last word and as often a noun: `console_messages`."""
-    return verbs_at(words) == [len(words) - 1] and len(words) > 1 and is_noun(words[-1])
-
-
 def effects_of_words(words: Sequence[str]) -> set[str]:
     """Return the effects that a name speaks of."""
     if words[-1:] == ("reader",):
@@ -133,7 +130,9 @@ def effects_of_words(words: Sequence[str]) -> set[str]:
 
 def _effects_of_verb(verb: str, rest: set[str], words: set[str]) -> set[str]:
     """Return what a verb does with the nouns after it."""
-    effect = _BY_VERB.get(verb)
+    effect = _BY_VERB.get(verb) or _BY_VERB.get(verb.removeprefix("re"))
+    if effect is None and verb.startswith("un"):
+        effect = "update"
     if effect is None:
         return set()
     found = {effect}

@@ -18,6 +18,8 @@ from ironcurtain.compiler.annotate.acts import (
     EVERYTHING,
     NOTHING,
     acts_of_words,
+    foretells,
+    is_afterthought,
     is_managing,
     looks_only,
     union,
@@ -78,8 +80,9 @@ _ANYTHING: Final = re.compile(
     r"python|operation|action|statement|program|expression|call)s?\b|\bdirect (?:rest )?api call|"
     r"\braw (?:\w+ )?(?:request|command|api|http|protocol|rpc|call|query|statement)s?\b|\bgeneric (?:api|request)|"
     r"\bcustom (?:api )?(?:request|api call|code|command)s?\b|\bplug-?ins?\b|"
-    r"\b(?:runs?|execut\w+|eval\w*|invok\w+|calls?) (?:\w+ ){0,3}(?:commands?|code|scripts?|javascript|python|"
-    r"programs?|tools?|plug-?ins?|functions?|services?|expressions?|api)\b"
+    r"\b(?:runs?|execut\w+|eval\w*|invok\w+) (?!this )(?:\w+ ){0,3}(?:commands?|code|scripts?|javascript|python|"
+    r"programs?|tools?|plug-?ins?|functions?|services?|expressions?|api)\b|"
+    r"\bcalls? (?!this )(?:\w+ ){0,3}(?:functions?|services?|methods?|api)\b"
 )
 
 
@@ -114,7 +117,9 @@ def might(definition: Mapping[str, Any], args: Mapping[str, frozenset[str]]) -> 
     arguments = arguments_of(definition)
     selector, by_value = ("", {}) if looks_only(words) else _selected(arguments, says)
     named = acts_of_words(words) if not (by_value and is_managing(words)) else NOTHING
-    told = acts_of_text(says, named)
+    told = NOTHING if foretells(words) else acts_of_text(says, named)
+    if leading_verb(says) and is_afterthought(words):
+        named = NOTHING
     if words[:1] == ("add",) and leading_verb(says) == "create":
         named -= {"change"}
     commands = {
@@ -239,6 +244,8 @@ def _does_anything(words: tuple[str, ...], says: str, commands: Mapping[str, fro
     """Return whether a tool carries out whatever it is told."""
     if any(acts == EVERYTHING for acts in commands.values()):
         return True
+    if acts_of_words(words) == {"read"}:
+        return False
     about = f"{' '.join(words)}. {' '.join(sentences_of(says, 2))}"
     return _ANYTHING.search(about) is not None and not all(
         acts <= {"read"} for acts in commands.values() or [EVERYTHING]

@@ -72,7 +72,9 @@ def places_beside(argument: Argument, tool: Setting, roles: frozenset[str]) -> f
         return frozenset()
     if argument.is_number and words[-1] != "id":
         return frozenset()
-    if words[-1] in _MACHINES or (words[-1] in ("server", "machine", "node") and _MACHINE.search(argument.says)):
+    if (words[-1] in _MACHINES and roles) or (
+        words[-1] in ("server", "machine", "node") and _MACHINE.search(argument.says)
+    ):
         return frozenset({"host"}) if roles <= {"identifier", "send-url", "fetch-url"} else frozenset()
     if not roles <= _ROLES:
         return frozenset()

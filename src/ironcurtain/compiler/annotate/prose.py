@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.compiler.annotate.acts import acts_of_verb, is_noun, verbs
+from ironcurtain.compiler.annotate.acts import acts_of_verb, is_derived, is_noun, verbs
 from ironcurtain.compiler.annotate.text import lexicon, singular
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ _PASSIVE: Final = lexicon("is are be gets being")
 _CONDITIONS: Final = lexicon("if whether that which who where when already until once unless after before have has")
 _CONSEQUENCES: Final = frozenset({"delete", "trash", "send", "share", "pay", "upload"})
 """What is told in the passive: `the file is deleted`."""
+_RESULTS: Final = lexicon("output response result results")
 _REPLACED: Final = lexicon("overwrite replace")
 _WEAK: Final = lexicon(
     """generate produce make start convert build open select run set resolve match sort format compile subscribe connect
@@ -104,7 +105,7 @@ def acts_of_text(text: str, named: frozenset[str]) -> frozenset[str]:
         body = own[introduction.end() :] if introduction else own
         tokens = _TOKEN.findall(body)
         leads = number == 0 or (introduction is not None and introduction.end() > 2)
-        for verb, nouns in _verbs(tokens, leads=leads, loose=not named):
+        for verb, nouns in _verbs(tokens, leads=leads, loose=not named, strict=named == {"read"}):
             weak = named == {"read"} and verb in _WEAK
             found |= frozenset() if weak else acts_of_verb(verb, nouns)
     return frozenset(found)
@@ -168,7 +169,7 @@ def _own_part(sentence: str) -> str:
     return sentence[: max(cut, 0)]
 
 
-def _verbs(tokens: Sequence[str], *, leads: bool, loose: bool) -> Iterator[tuple[str, list[str]]]:
+def _verbs(tokens: Sequence[str], *, leads: bool, loose: bool, strict: bool = False) -> Iterator[tuple[str, list[str]]]:
     """Yield the verbs of one sentence with the nouns after each."""
     leading, last, negated = "", -1, False
     for index, token in enumerate(tokens):
@@ -179,14 +180,18 @@ def _verbs(tokens: Sequence[str], *, leads: bool, loose: bool) -> Iterator[tuple
         if entry is None or negated:
             continue
         verb, kind = entry
+        if index and is_derived(verb):
+            continue
         between = tokens[last + 1 : index] if last >= 0 else ()
         joined = bool(between) and kind == leading and all(word in _JOINING | _ADVERBS for word in between)
-        if joined or _stands(tokens, index, (verb, kind, leading), leads=leads, loose=loose):
+        if joined or _stands(tokens, index, (verb, kind, leading), leads=leads, loose=loose, strict=strict):
             leading, last = leading or kind, index
             yield verb, _nouns_after(tokens, index)
 
 
-def _stands(tokens: Sequence[str], index: int, entry: tuple[str, str, str], *, leads: bool, loose: bool) -> bool:
+def _stands(
+    tokens: Sequence[str], index: int, entry: tuple[str, str, str], *, leads: bool, loose: bool, strict: bool
+) -> bool:
     """Return whether a form stands where it says what the tool does."""
     verb, kind, leading = entry
     place = index
@@ -197,7 +202,8 @@ def _stands(tokens: Sequence[str], index: int, entry: tuple[str, str, str], *, l
     if kind == "past":
         clear = _CONDITIONS.isdisjoint(tokens[max(0, place - 6) : place])
         serious = acts_of_verb(verb, ()) & _CONSEQUENCES or verb in _REPLACED
-        return before in _PASSIVE and clear and bool(serious)
+        shown = "from" in tokens[index : index + 3] and not _RESULTS.isdisjoint(tokens[index : index + 6])
+        return before in _PASSIVE and clear and bool(serious) and not shown
     if place == 0:
         return _leads(kind, after, verb, leads=leads, adverb=index > 0)
     if before in _MODALS and kind == "base":
@@ -208,7 +214,7 @@ def _stands(tokens: Sequence[str], index: int, entry: tuple[str, str, str], *, l
     if before == "by" and kind == "ing":
         return "read" not in acts_of_verb(verb, ())
     if before in _JOINING and leading == kind:
-        return not is_noun(verb) or after in _DETERMINERS
+        return after in _DETERMINERS or (not is_noun(verb) and not strict)
     if loose and before == ":" and kind == "base":
         return not is_noun(verb)
     if loose and before in ("to", "for", "you"):
@@ -218,6 +224,8 @@ def _stands(tokens: Sequence[str], index: int, entry: tuple[str, str, str], *, l
 
 def _leads(kind: str, after: str, verb: str, *, leads: bool, adverb: bool) -> bool:
     """Return whether a verb at the start of a sentence says what the tool does, and not what the agent should do."""
+    if verb == "accept" and not leads:  # `Accepts table names`
+        return False
     if kind == "base":
         return (leads or adverb) and not (is_noun(verb) and after in ("of", "is", "are", ":", ".", ""))
     if kind == "third":

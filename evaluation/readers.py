@@ -80,14 +80,29 @@ def by_owner(one: Case) -> Read | None:
         return None
     read = by_parser(one)
     chosen = {int(n): said.strip() for n, said in re.findall(r"^(\d+):\s*(\S+)", file.read_text(), re.MULTILINE)}
-    offered = dict(offers(one, read))
+    offered = _offered((EXCHANGES / one.name / "offers.md").read_text())
     for number in read.unread:
         said = chosen.get(number, "none")
-        if said.isdigit() and 0 < int(said) <= len(offered[number]):
-            read.readings[number - 1] = Reading(State.READ, offered[number][int(said) - 1], "owner")
+        if said.isdigit() and (number, int(said)) in offered:
+            read.readings[number - 1] = Reading(State.READ, offered[number, int(said)], "owner")
         elif said == "n":
             read.readings[number - 1] = Reading(State.NOT_A_RULE, reader="owner")
     return read
+
+
+def _offered(text: str) -> dict[tuple[int, int], tuple[str, ...]]:
+    """The offers of a file: by the numbers of the sentence and of the offer."""
+    found: dict[tuple[int, int], tuple[str, ...]] = {}
+    number, letter = 0, 0
+    for line in text.partition("# Sentences and offers")[2].splitlines():
+        if sentence := re.match(r"(\d+)\. ", line):
+            number, letter = int(sentence[1]), 0
+        elif offer := re.match(r"   (\d)\) (.+)", line):
+            letter = int(offer[1])
+            found[number, letter] = (offer[2],)
+        elif letter and line.startswith("      "):
+            found[number, letter] = (*found[number, letter], line.strip())
+    return found
 
 
 def offers(one: Case, read: Read) -> Iterator[tuple[int, list[tuple[str, ...]]]]:

@@ -170,7 +170,7 @@ def test_a_model_reads_what_the_parser_does_not(desk: Desk) -> None:
     assert len(asked) == 2, "twice, independently"
     assert "Whatever lies in Projects" in json.dumps(asked[0]["messages"])
     noted = [json.loads(line) for line in (desk.root / "home" / "llm-interactions.jsonl").read_text().splitlines()]
-    assert [each["stage"] for each in noted] == ["annotate", "read", "read"]
+    assert [each["stage"] for each in noted] == ["read", "read"], "no tool is in doubt"
 
 
 def test_an_answer_that_comes_in_pieces(desk: Desk) -> None:
@@ -249,13 +249,20 @@ def test_any_chat_window_is_a_model(desk: Desk) -> None:
     assert desk.decided("read_file", "/home/kim/Projects/a") == "allow"
 
 
-def test_a_model_may_add_a_role_and_takes_none_away(desk: Desk) -> None:
+def test_a_model_is_asked_about_tools_in_doubt_may_add_a_role_and_takes_none_away(desk: Desk) -> None:
+    odd = {"name": "frobnicate", "description": "Frobnicates.", "inputSchema": {"type": "object", "properties": {
+        "path": {"type": "string", "description": "Path of the file"}, "content": {"type": "string"}}}}  # fmt: skip
+    (desk.root / "odd.json").write_text(json.dumps({"tools": [odd]}))
     with model(BOTH, roles={"content": ["outbound-content"]}) as (url, _):
-        desk.compile(url, *MODEL)
+        desk.compile(url, *MODEL, "--catalogue", f"odd={desk.root / 'odd.json'}")
     annotations = json.loads((desk.root / "policy" / "tool-annotations.json").read_text())
-    (write,) = [tool for tool in annotations["servers"]["files"]["tools"] if tool["toolName"] == "write_file"]
-    assert write["args"]["path"]["roles"] == ["write-path"], "it said none"
-    assert write["args"]["content"]["roles"] == ["outbound-content"]
+    (tool,) = annotations["servers"]["odd"]["tools"]
+    assert {"read-path", "write-path"} & set(tool["args"]["path"]["roles"]), "it said none"
+    assert "outbound-content" in tool["args"]["content"]["roles"]
+    noted = [json.loads(line) for line in (desk.root / "home" / "llm-interactions.jsonl").read_text().splitlines()]
+    (asked,) = [json.loads(each["prompt"]) for each in noted if each["stage"] == "annotate"]
+    assert [tool["tool"] for tool in asked["tools"]] == ["frobnicate"]
+    assert "path" in asked["tools"][0]["found"]
 
 
 def written(path: str, expected: str, tool: str = "read_file") -> dict[str, Any]:

@@ -104,12 +104,20 @@ class Stages:
         began = time.monotonic()
         inputs = [server, definitions]
         known = self.cache.find("annotate", inputs)
-        made = known or {"tools": [tool.fields() for tool in understand(server, definitions)]}
         if known is None:
+            understood = list(understand(server, definitions))
+            doubts = {tool.name: dict(tool.doubts) for tool in understood if tool.doubts}
+            made: dict[str, Any] = {"tools": [tool.fields() for tool in understood], "doubts": doubts}
             self.cache.keep("annotate", inputs, made)
+        else:
+            made = known
         tools: list[dict[str, Any]] = made["tools"]
         self._done("annotate", f"{server}, {len(tools)} tools", began, remembered=known is not None)
-        return self._described(server, tools) if self.model is not None else tools
+        unsure = [tool for tool in tools if tool["toolName"] in made["doubts"]]
+        if self.model is None or not unsure:
+            return tools
+        more = {tool["toolName"]: tool for tool in self._described(server, unsure)}
+        return [more.get(tool["toolName"], tool) for tool in tools]
 
     def _described(self, server: str, tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The same with the roles that a model adds; without its answer, as they are."""

@@ -1,4 +1,7 @@
-"""What a model makes of tools. The built-in answer is the floor: a model may add a role, and never takes one away."""
+"""What a model makes of the tools that the built-in annotator is unsure of.
+
+The built-in answer is the floor: a model is told it, may add a role, and never takes one away by itself.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,8 @@ if TYPE_CHECKING:
 BATCH: Final = 20  # tools in one question
 _DESCRIPTION: Final = 400  # characters of a tool's description, and of an argument's
 INSTRUCTIONS: Final = f"""\
-You say what the arguments of tools mean. Answer only in the given form: every tool, every argument, its roles.
+You say what the arguments of tools mean. Answer only in the given form: every tool, every argument, its roles. `found`
+is what a program took them for, and was not sure of: correct it where it is wrong.
 
 Roles: {", ".join(vocabulary())}; or none. read-path, write-path and delete-path are files of this machine; fetch-url is
 read from, send-url written to; recipient and attendee are people; channel, calendar and repository are places;
@@ -72,6 +76,7 @@ def _prompt(server: str, tools: Sequence[dict[str, Any]]) -> str:
             "tool": tool["toolName"],
             "says": clean(tool["definition"].get("description", ""))[:_DESCRIPTION],
             "arguments": {leaf: _says(tool["definition"], leaf) for leaf in tool["args"]},
+            "found": {leaf: _roles(entry) for leaf, entry in tool["args"].items() if _roles(entry) != [NONE]},
         }
         for tool in tools
     ]
@@ -87,6 +92,10 @@ def _says(definition: dict[str, Any], leaf: str) -> str:
         )
         node = properties.get(step, {})
     return clean(node.get("description", ""))[:_DESCRIPTION] if isinstance(node, dict) else ""
+
+
+def _roles(entry: Any) -> list[str]:  # noqa: ANN401 - as it stands in an artifact
+    return sorted({role for mode in _modes(entry) for role in mode["roles"]})
 
 
 def _complaint(said: Described, tools: Sequence[dict[str, Any]]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -107,7 +108,21 @@ def catalogue_of(servers: Mapping[str, Iterable[Mapping[str, Any]]]) -> tuple[To
     return tuple(found)
 
 
+_MADE: Final[dict[tuple[object, ...], Tool]] = {}
+_MOST: Final = 5_000  # tools that are remembered
+
+
 def _tool(server: str, fields: Mapping[str, Any], common: frozenset[str]) -> Tool:
+    """A tool by its pin and its annotation; the same ones are asked for at every stage, and made once."""
+    key = (server, fields["pin"], json.dumps(fields["args"], sort_keys=True), bool(fields["sideEffects"]), common)
+    if key not in _MADE:
+        if len(_MADE) >= _MOST:
+            _MADE.clear()
+        _MADE[key] = _made(server, fields, common)
+    return _MADE[key]
+
+
+def _made(server: str, fields: Mapping[str, Any], common: frozenset[str]) -> Tool:
     definition = fields["definition"]
     described = arguments_of(definition)
     roles = {leaf: _roles(entry) for leaf, entry in fields["args"].items()}

@@ -59,6 +59,9 @@ class Making:
 
     def product(self, text: str, consult: Consult | None) -> Product:
         """Read and compile; without `consult`, what is in dispute takes the stricter reading."""
+        before = self.stages.remembered(text, self.servers, self.known, self.kept, self.version)
+        if before is not None:
+            return self._questioned(before)
         read = self.stages.read(text, self.servers, self.known, self.kept)
         if consult is not None and read.missing:
             known = consult.missing(read.missing, self.known)
@@ -71,6 +74,8 @@ class Making:
                 self.kept.picks[line] = self.kept.picks[line] | frozenset(tools)
         product = self._compiled(text, read)
         if not read.disputed:
+            if all(each.agreed or each.reader == "parser" for each in read.readings):
+                self.stages.remember(product, self.servers, self.known, self.kept)
             return self._questioned(product)
         second = self._compiled(text, read.other())
         joined, disputes = self.stages.compared(read, product, second, self.directory, self.surroundings)

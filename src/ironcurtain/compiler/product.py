@@ -5,20 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ironcurtain.artifacts.files import write_artifact
 from ironcurtain.artifacts.policy import ANNOTATIONS, BUDGET, LISTS, POLICY, SCENARIOS
+from ironcurtain.compiler.document import Sentence
+from ironcurtain.compiler.readers.reading import Reading, State
+from ironcurtain.compiler.statements import Meaning, Sourced
+from ironcurtain.language.parsing import parse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
-    from ironcurtain.compiler.document import Sentence
-    from ironcurtain.compiler.readers.reading import Reading
     from ironcurtain.compiler.setup import Known
-    from ironcurtain.compiler.statements import Compiled, Meaning
+    from ironcurtain.compiler.statements import Compiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,55 @@ class Product:
     def without(self, idle: Collection[str]) -> Product:
         """Return the same less some rules, by their names."""
         return self.ruled_by([rule for rule in self.rules if rule["name"] not in idle])
+
+
+def report_fields(report: Sequence[Reported]) -> list[dict[str, Any]]:
+    """Return a report as JSON, to be remembered; examples are found again."""
+    return [
+        {
+            "sentence": asdict(each.sentence),
+            "state": each.reading.state.value,
+            "statements": [*each.reading.statements],
+            "reader": each.reading.reader,
+            "agreed": each.reading.agreed,
+            "told": [
+                {
+                    "text": told.meaning.text,
+                    "rules": [*told.meaning.rules],
+                    "tools": [*told.meaning.tools],
+                    "notes": [*told.meaning.notes],
+                    "problem": told.meaning.problem,
+                    "help": told.meaning.help,
+                }
+                for told in each.told
+            ],
+            "warnings": [*each.warnings],
+        }
+        for each in report
+    ]
+
+
+def report_from(fields: Sequence[Mapping[str, Any]]) -> list[Reported]:
+    """Return a report from what was remembered of it."""
+    found = []
+    for each in fields:
+        sentence = Sentence(**{**each["sentence"], "headings": tuple(each["sentence"]["headings"])})
+        reading = Reading(State(each["state"]), tuple(each["statements"]), each["reader"], agreed=each["agreed"])
+        told = tuple(
+            Told(
+                Meaning(
+                    Sourced(parse(one["text"]), sentence.text),
+                    tuple(one["rules"]),
+                    tuple(one["tools"]),
+                    tuple(one["notes"]),
+                    one["problem"],
+                    one["help"],
+                )
+            )
+            for one in each["told"]
+        )
+        found.append(Reported(sentence, reading, told, tuple(each["warnings"])))
+    return found
 
 
 def product_of(

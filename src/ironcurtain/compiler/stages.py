@@ -17,12 +17,13 @@ from ironcurtain.compiler.agreement import compare, disputes, stricter
 from ironcurtain.compiler.annotate.annotator import understand
 from ironcurtain.compiler.cache import Cache
 from ironcurtain.compiler.catalogue import catalogue_of
-from ironcurtain.compiler.product import Product, Reported, Told, product_of
+from ironcurtain.compiler.product import Product, Reported, Told, product_of, report_fields, report_from
 from ironcurtain.compiler.readers.guards import warnings
+from ironcurtain.compiler.readers.reading import State
 from ironcurtain.compiler.readers.suggest import suggestions
 from ironcurtain.compiler.reading import Asking, compiled_from, read_constitution
 from ironcurtain.compiler.scenarios import derive_scenarios
-from ironcurtain.compiler.statements import HARMLESS
+from ironcurtain.compiler.statements import HARMLESS, Compiled
 from ironcurtain.wire.strict_json import canonical
 
 if TYPE_CHECKING:
@@ -167,6 +168,26 @@ class Stages:
         )
         self._done("read", f"{len(read.sentences)} sentences: {counted or 'none'}", began, remembered=False)
         return read
+
+    def remembered(self, text: str, servers: Servers, known: Known, kept: Readings, version: int) -> Product | None:
+        """Return what these inputs came to before, if every sentence was read then."""
+        began = time.monotonic()
+        found = self.cache.find("compiled", _whole(text, servers, known, kept))
+        if found is None:
+            return None
+        compiled = Compiled(tuple(found["rules"]), found["limits"])
+        self._done("compile", f"{len(compiled.rules)} rules", began, remembered=True)
+        return product_of(text, compiled, report_from(found["report"]), servers, known, version)
+
+    def remember(self, product: Product, servers: Servers, known: Known, kept: Readings) -> None:
+        """Keep a product in which nothing is unread or wrong."""
+        unclear = any(
+            each.reading.state is State.UNREAD or any(told.meaning.problem for told in each.told)
+            for each in product.report
+        )
+        if not unclear:
+            made = {"rules": [*product.rules], "limits": dict(product.limits), "report": report_fields(product.report)}
+            self.cache.keep("compiled", _whole(product.text, servers, known, kept), made)
 
     def compile(self, text: str, read: Read, servers: Servers, known: Known, kept: Readings, version: int) -> Product:
         """Compile what was read into the artifacts of a policy."""
@@ -333,6 +354,13 @@ class Stages:
 
 QUIET: Final = Stages(Cache(), lambda _: None)
 """Remembers nothing and tells nobody."""
+
+
+def _whole(text: str, servers: Servers, known: Known, kept: Readings) -> list[object]:
+    """Everything that a compilation without a model depends on."""
+    readings = {key: [each.state.value, *each.statements] for key, each in kept.kept.items()}
+    picks = {line: sorted(tools) for line, tools in kept.picks.items()}
+    return [text, dict(servers), asdict(known), readings, picks]
 
 
 def _inputs(directory: Path, surroundings: Surroundings) -> list[object]:

@@ -35,6 +35,7 @@ from ironcurtain.language.statement import (
     Content,
     Count,
     Doing,
+    Except,
     Giving,
     Mood,
     Origin,
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 
     from ironcurtain.compiler.catalogue import Tool
     from ironcurtain.compiler.setup import Known
-    from ironcurtain.language.statement import Except, Limit, Line
+    from ironcurtain.language.statement import Limit, Line
 
 _LAYERS: Final = {Mood.NEVER: 1, Mood.ASK: 3, Mood.MAY: 4, Mood.OTHERWISE: 5}
 _JOINED: Final = 2
@@ -425,7 +426,7 @@ def _closed_twice(lines: Sequence[Sourced]) -> frozenset[int]:
         if not isinstance(line, Statement) or line.only is None:
             continue
         for act in line.doing.acts or ("",):
-            for thing in line.doing.things or (None,):
+            for thing in line.doing.tools or line.doing.things or (None,):
                 key = (act, thing, type(line.limits[line.only]))
                 other = seen.setdefault(key, number)
                 if other != number and lines[other].line != line:
@@ -440,8 +441,10 @@ def _unclosed(statement: Statement) -> Iterator[Statement]:
         return
     yield replace(statement, only=None)
     limit = statement.limits[statement.only]
-    closed = _opposite(limit)
-    yield Statement(Mood.NEVER, statement.doing, (closed,))
+    if isinstance(limit, Where):  # whatever else the argument is, also where it is left out
+        yield Statement(Mood.NEVER, statement.doing, exceptions=(Except(limits=(limit,)),))
+    else:
+        yield Statement(Mood.NEVER, statement.doing, (_opposite(limit),))
 
 
 def _opposite(limit: Limit) -> Limit:
@@ -451,12 +454,6 @@ def _opposite(limit: Limit) -> Limit:
         if not all(hasattr(member, "text") for member in limit.members):
             raise Problem("`only` before `anyone at`", "write: must never ... to anyone outside example.com")
         return replace(limit, outside=True)
-    if isinstance(limit, Where) and len(limit.conditions) == 1:
-        (condition,) = limit.conditions
-        if condition.test is Comparison.IS and not condition.given:
-            return Where((replace(condition, test=Comparison.IS_NOT, or_left_out=not condition.or_left_out),))
-        if condition.test is Comparison.AT_MOST:
-            return Where((replace(condition, test=Comparison.ABOVE, or_left_out=not condition.or_left_out),))
     raise Problem("`only` cannot close that limit", "write the permission, and a must never beside it")
 
 

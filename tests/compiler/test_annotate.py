@@ -7,13 +7,16 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from evaluation.annotate import DATA, LABELS, bars, labels, score, understood
+from evaluation.annotate import DATA, LABELS, bars, bounds, bounds_bars, labels, score, understood
 
 from ironcurtain.artifacts.annotations import read_annotations
 from ironcurtain.artifacts.item import parse
 from ironcurtain.cli.main import main
+from ironcurtain.compiler.annotate.acts import EVERYTHING, acts_of_words
 from ironcurtain.compiler.annotate.annotator import Understood, understand
+from ironcurtain.compiler.annotate.might import Might, might
 from ironcurtain.compiler.annotate.text import LONGEST, clean, words_of
+from ironcurtain.compiler.annotate.things import common_words, loose_things, things
 from ironcurtain.wire import schema
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 SERVERS = sorted(path.stem for path in (DATA / "catalogues").glob("*.json"))
 
 
-def tool(name: str, says: str = "", required: tuple[str, ...] = (), **arguments: Any) -> dict[str, Any]:
+def tool(name: str, says: str = "", required: tuple[str, ...] = (), /, **arguments: Any) -> dict[str, Any]:
     properties = {
         key: value if isinstance(value, dict) else {"type": "string", "description": value}
         for key, value in arguments.items()
@@ -38,9 +41,19 @@ def one(*definitions: dict[str, Any]) -> Understood:
     return next(iter(understand("s", definitions)))
 
 
+def might_of(definition: dict[str, Any]) -> Might:
+    found = one(definition)
+    return might(definition, {leaf: frozenset(found.roles(leaf)) - {"none"} for leaf in found.arguments})
+
+
 def test_what_people_say_of_real_tools() -> None:
     scores = {name: score(labels(name)) for name in LABELS[::2]}  # `make eval` looks at all of them
     assert [bar for bar, holds in bars(scores) if not holds] == []
+
+
+def test_what_real_tools_might_do_covers_what_people_say_that_they_do() -> None:
+    found = bounds([row for name in LABELS[::2] for row in labels(name)])
+    assert [bar for bar, holds in bounds_bars(found) if not holds] == []
 
 
 @pytest.mark.parametrize("server", SERVERS)
@@ -72,6 +85,31 @@ def test_every_argument_of_every_tool_has_an_annotation_that_loads(server: str) 
         (tool("create_webhook", "Notify a URL", url="The URL that is notified"), {"url": ["send-url"]}),
         (tool("place_order", "Buy a stock", symbol="", limit_price={"type": "number"}, quantity={"type": "integer"}),
          {"symbol": ["identifier"], "limit_price": ["amount"], "quantity": ["none"]}),
+        (tool("add_heading", "Add a heading to a Word document", ("filename", "text"), filename="", text="", style_name=""),
+         {"filename": ["read-path", "write-path"], "text": ["none"], "style_name": ["identifier"]}),
+        (tool("unprotect_document", "Remove the password of a document", ("filename",), filename=""), {"filename": ["read-path", "write-path"]}),
+        (tool("delete_footnote_from_document", "Delete a footnote", ("filename",), filename=""), {"filename": ["read-path", "write-path"]}),
+        (tool("rename_file", old_path="", new_path=""), {"old_path": ["delete-path", "read-path"], "new_path": ["write-path"]}),
+        (tool("search_and_replace", "Search for text and replace it in a file", path="", find_text=""),
+         {"path": ["read-path", "write-path"], "find_text": ["none"]}),
+        (tool("take_snapshot", "Capture the page", filename="File name to save the snapshot to"), {"filename": ["write-path"]}),
+        (tool("apply_manifest", "Apply a manifest", file="Path to a yaml file, read on the machine running the server"), {"file": ["read-path"]}),
+        (tool("install_chart", "Install a chart", chart="Chart name or path to chart directory"), {"chart": ["identifier", "read-path"]}),
+        (tool("create_index", "Create an index of a collection", path="Field to index, in dot notation"), {"path": ["identifier"]}),
+        (tool("update_issue", "Update a Jira issue", attachments="Comma-separated list of file paths to attach"), {"attachments": ["read-path"]}),
+        (tool("add_watcher", "Add a watcher to an issue", user_identifier="User to add"), {"user_identifier": ["recipient"]}),
+        (tool("set_page_restrictions", "Set who may view a page", read_users="", edit_groups=""),
+         {"read_users": ["recipient"], "edit_groups": ["recipient"]}),
+        (tool("send_message", "Send an email", reply_to_message_id="Message to answer", account="Your own account to send from"),
+         {"reply_to_message_id": ["identifier"], "account": ["none"]}),
+        (tool("create_relation", "Relate entities", to="The entity where the relation ends"), {"to": ["none"]}),
+        (tool("commit", "Record changes", author_email="Address of the author"), {"author_email": ["none"]}),
+        (tool("delete_pod", "Delete a pod", namespace="", name="", resource_type=""),
+         {"namespace": ["identifier", "place"], "name": ["identifier"], "resource_type": ["place"]}),
+        (tool("create_project", "Create a project", name="", team_id=""), {"name": ["none"], "team_id": ["identifier", "place"]}),
+        (tool("run_command", "Run a command over ssh", host="", command=""), {"host": ["host", "send-url"], "command": ["command"]}),
+        (tool("get_file", "Read a file of a repository on GitHub", owner="", repo="", path=""),
+         {"owner": ["identifier", "repository"], "repo": ["repository"], "path": ["identifier"]}),
         (tool("get_issue", issue_number={"type": "integer"}, include_comments={"type": "boolean"}),
          {"issue_number": ["identifier"], "include_comments": ["none"]}),
     ],
@@ -108,6 +146,41 @@ def test_what_is_left_out() -> None:
     assert one(tool("list_events", "of a calendar", calendar_id="")).fields()["args"] == {
         "calendar_id": {"roles": ["calendar"], "absent": "unknown"}
     }
+
+
+@pytest.mark.parametrize(
+    ("definition", "leaf", "absent"),
+    [
+        (tool("create_page", "Create a page", ("title",), title="", content_file="File to read the page from"), "content_file", "nothing"),
+        (tool("search_files", "Search files", ("pattern",), pattern="", path="Where to look"), "path", "unknown"),
+        (tool("convert_to_pdf", "Convert a document", ("filename",), filename="", output_filename=""), "output_filename", "unknown"),
+        (tool("capture", "Capture the page", ("url",), url="", filename="File to save it to, instead of returning it"), "filename", "nothing"),
+        (tool("read_config", "Read settings", ("key",), key="", file="Path of the file, by default ~/.config"), "file", "unknown"),
+        (tool("list_tasks", "List tasks", ("user",), user="", project_id=""), "project_id", "nothing"),
+        (tool("add_task", "Add a task", ("title",), title="", project_id=""), "project_id", "unknown"),
+    ],
+    ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
+)  # fmt: skip
+def test_only_what_a_server_would_pick_is_missed(definition: dict[str, Any], leaf: str, absent: str) -> None:
+    entry: Any = one(definition).fields()["args"]
+    assert entry[leaf]["absent"] == absent
+
+
+def test_a_path_says_what_it_is_relative_to() -> None:
+    git = tool(
+        "git_add",
+        "Add files",
+        ("repo_path", "files"),
+        repo_path="",
+        files={"type": "array", "items": {"type": "string"}},
+    )
+    entry: Any = one(git).fields()["args"]
+    assert entry["files"]["relativeTo"] == "repo_path"
+    assert "relativeTo" not in entry["repo_path"]
+    elsewhere = tool(
+        "export", "Export a project", ("project_root",), project_root="", file="Absolute path of the result"
+    )
+    assert "relativeTo" not in dict(one(elsewhere).fields()["args"])["file"]  # type: ignore[operator, call-overload]
 
 
 def test_hints_loosen_nothing() -> None:
@@ -176,3 +249,139 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     for bad in ("fs", f"={file}", f"fs={tmp_path}/none", f"fs={tmp_path}"):
         assert main(["annotate", "--catalogue", bad]) == 2
         assert "help" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("definition", "acts"),
+    [
+        (tool("read_file", "Read a file", ("path",), path=""), {"read"}),
+        (tool("update_list", "Update a list"), {"change"}),
+        (tool("get_create_fields", "Get the fields that are needed to create an issue"), {"read"}),
+        (tool("message_delete", "Delete a message"), {"delete"}),
+        (tool("get_or_create_user", "Get a user"), {"read", "create"}),
+        (tool("search_and_replace", "Replace text"), {"read", "change"}),
+        (tool("set_value", "Set a value"), {"create", "change"}),
+        (tool("move_card", "Move a card to another list"), {"move", "change"}),
+        (tool("move_to_trash", "Move a message to the trash"), {"trash"}),
+        (tool("add_comment", "Add a comment to an issue"), {"create", "send"}),
+        (tool("create_issue", "Create an issue"), {"create"}),
+        (tool("create_draft", "Create a draft of an email"), {"create"}),
+        (tool("add_task", "Create a new task"), {"create"}),
+        (tool("update_permissions", "Change who has access"), {"change", "share"}),
+        (tool("place_order", "Place an order for a stock"), {"pay", "create"}),
+        (tool("compress_folder", "Compress a folder; the folder is deleted afterwards"), {"read", "create", "delete"}),
+        (tool("list_files", "List files. Does not delete or change anything. Use delete_file to delete one instead."), {"read"}),
+        (tool("preview_write", "Preview create, write or unlink without executing it"), {"read"}),
+        (tool("upload_file", "Upload a file", ("path",), path=""), {"read", "create", "upload"}),
+        (tool("query", "Run a SQL query on the database", ("sql",), sql=""), {"run", "read", "create", "change", "delete"}),
+        (tool("query", "Run a read-only SQL query on the database", ("sql",), sql=""), {"read"}),
+        (tool("search", "Search issues", ("jql",), jql="JQL query"), {"read"}),
+    ],
+    ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
+)  # fmt: skip
+def test_what_a_tool_might_do(definition: dict[str, Any], acts: set[str]) -> None:
+    found = might_of(definition)
+    assert found.acts == acts
+    assert not found.doubtful
+
+
+def test_a_tool_that_carries_out_what_it_is_told_might_do_anything() -> None:
+    for definition in (
+        tool("frobnicate"),
+        tool("run_shell", "Run a shell command", ("command",), command=""),
+        tool("api_request", "Make a raw API request"),
+    ):
+        assert might_of(definition).doubtful
+        assert might_of(definition).acts == EVERYTHING
+
+
+def test_a_selector_chooses_what_is_done() -> None:
+    choice = {"type": "string", "enum": ["list", "create", "delete"]}
+    found = might_of(
+        tool("manage_notes", "Manage notes", ("action",), action=choice, to="Email address of who is told")
+    )
+    assert found.selector == "action"
+    assert found.by_value == {"list": {"read"}, "create": {"create"}, "delete": {"delete"}}
+    assert found.of_call((), "list") == {"read"}
+    assert found.of_call(("to",), "list") == {"read", "send"}
+
+
+def test_what_only_an_optional_argument_brings() -> None:
+    found = might_of(
+        tool("create_event", "Create a calendar event", ("title",), title="", attendees="", notify={"type": "boolean"})
+    )
+    assert found.optional == {"attendees": {"send"}, "notify": {"send"}}
+    assert found.acts == {"create", "send"}
+    assert found.of_call(("title",)) == {"create"}
+    eager = {"type": "boolean", "default": True}
+    assert "send" in might_of(tool("create_event", "Create an event", notify=eager)).of_call(())
+
+
+def test_what_widens_a_call() -> None:
+    flag = {"type": "boolean"}
+    who = {"type": "string", "enum": ["user", "anyone"]}
+    found = might_of(
+        tool("delete_directory", "Delete it", path="", force=flag, recursive=flag, dry_run=flag, verbose=flag)
+    )
+    assert found.widening == {"force": (False,), "recursive": (False,), "dry_run": (True,)}
+    assert might_of(tool("share_file", "Share it", file_id="", type=who)).widening == {"type": ("user",)}
+    assert might_of(tool("list_directory", path="", recursive=flag)).widening == {}
+    assert might_of(tool("list_pods", all_namespaces=flag)).widening == {"all_namespaces": (False,)}
+
+
+def test_hints_only_add_to_what_a_tool_might_do() -> None:
+    delete, read = tool("delete_file", "Delete a file"), tool("read_page", "Read a page")
+    assert might_of({**delete, "annotations": {"readOnlyHint": True}}).acts == {"delete"}
+    assert might_of({**read, "annotations": {"destructiveHint": True}}).acts == {"read", "change", "delete"}
+    everything_by_default = {
+        "readOnlyHint": False,
+        "destructiveHint": True,
+        "idempotentHint": False,
+        "openWorldHint": True,
+    }
+    assert might_of({**read, "annotations": everything_by_default}).acts == {"read"}
+
+
+@pytest.mark.parametrize(
+    ("definition", "sure", "never"),
+    [
+        (tool("jira_create_issue", "Create a Jira issue"), {"issue", "ticket"}, {"jira", "project"}),
+        (tool("create_pull_request", "Open a pull request", repo=""), {"pull request", "pr"}, {"request", "repo"}),
+        (tool("create_ticket_field", "Create a field of tickets"), {"ticket field"}, {"ticket"}),
+        (tool("read_file", "Read a file", ("path",), path=""), {"file", "document"}, {"folder"}),
+        (tool("list_directory", "List a directory", ("path",), path=""), {"directory", "folder"}, {"file"}),
+        (tool("send_email", "Send an email"), {"email", "mail", "message"}, set()),
+        (tool("slack_post_message", "Post a message in a Slack channel"), {"message", "post"}, {"email", "slack"}),
+        (tool("calendar_list_events", "List events of a calendar"), {"event", "meeting", "appointment"}, set()),
+        (tool("search_events", "Search events of Sentry"), {"event"}, {"meeting"}),
+        (tool("git_commit", "Record changes"), {"commit"}, set()),
+    ],
+    ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
+)  # fmt: skip
+def test_things_that_people_would_name(definition: dict[str, Any], sure: set[str], never: set[str]) -> None:
+    roles = {leaf: frozenset(one(definition).roles(leaf)) - {"none"} for leaf in one(definition).arguments}
+    found = things(definition, roles)
+    assert sure <= set(found)
+    assert never.isdisjoint(found)
+    assert set(found) <= set(loose_things(definition, roles))
+
+
+def test_the_prefix_of_a_server_is_no_thing() -> None:
+    definitions = [tool(f"acme_{verb}_note") for verb in ("list", "create", "delete")]
+    assert common_words(definitions) == {"acme"}
+    assert "acme" not in loose_things(definitions[0], {}, common_words(definitions))
+
+
+@pytest.mark.parametrize(
+    ("name", "acts"),
+    [
+        ("emails_list", {"read"}),
+        ("zip_list", {"read"}),
+        ("resend_invite", {"send"}),
+        ("unsuspend_cards", {"change"}),
+        ("x", set()),
+    ],
+)
+def test_verbs_of_names(name: str, acts: set[str]) -> None:
+    assert acts <= acts_of_words(words_of(name)) or not acts
+    assert bool(acts) == bool(acts_of_words(words_of(name)))

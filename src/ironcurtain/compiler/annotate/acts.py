@@ -25,10 +25,10 @@ _VERBS: Final[dict[str, str]] = {
         exists ping test translate extract transcribe screenshot snapshot navigate visit wait peek estimate calculate
         compute observe report suggest recommend identify verify whoami tree discover trace dump render lint capture
         parse measure profile audit display print return provide obtain enumerate examine predict classify crawl
-        scrape geocode match probe aggregate resolve quote echo say tell ask rank diagnose""",
+        scrape geocode match probe aggregate resolve quote echo say tell ask rank diagnose take""",
     "read create": "export convert backup transcode archive_to compress zip unzip unpack decompress",
-    "create": """create new make generate draft register copy duplicate record schedule init initialize provision fork
-        produce compose define establish compile slice allocate reserve setup""",
+    "create": """create new overlay make generate draft register copy duplicate record schedule init initialize
+        provision fork produce compose define establish compile slice allocate reserve setup""",
     "create change": """add insert append write put save store set upsert import commit prepend merge sync synchronize
         lpush rpush sadd zadd xadd hset incr mset setex apply log_time concat annotate resize attach bookmark overwrite
         bump publish_draft seed populate stage embed""",
@@ -39,7 +39,8 @@ _VERBS: Final[dict[str, str]] = {
         rebase cherry squash rotate scale accept decline dismiss mute unmute follow unfollow favorite like unlike vote
         upvote subscribe unsubscribe detach crop trim rewrite override convert_to customize extend refresh
         reorder correct fix adapt swipe tap hover focus transition reschedule postpone activate deactivate resize
-        connect disconnect alter unblock block mutate reset strip end release unmerge index handle transition""",
+        connect disconnect alter unblock block mutate reset strip end release unmerge index handle transition
+        highlight protect cordon drain""",
     "change run": "repair login logout authenticate emulate",
     "create change run": "deploy redeploy install upgrade build",
     "delete": """delete remove drop destroy purge clear erase wipe del rm rmdir flush revoke uninstall discard clean
@@ -53,7 +54,8 @@ _VERBS: Final[dict[str, str]] = {
     "send upload change create": "push",
     "upload create": "upload",
     "share": "share grant permit publish invite presign delegate expose unshare revoke authorize entrust",
-    "pay": """pay buy sell purchase charge refund trade withdraw donate exercise tip stake payout reimburse""",
+    "pay": """pay buy sell purchase charge refund trade withdraw donate exercise tip stake payout reimburse deposit
+        order""",
     "run": """execute run eval evaluate exec invoke trigger script command shell debug interact call""",
     "run create change": "start restart spawn launch reboot",
     "read create change delete": "manage",
@@ -76,7 +78,7 @@ _NOUNS: Final = lexicon(
     upload download import export display text page bin stage block alert shell run quote text match audit profile trace
     dump capture snapshot screenshot archive backup scale focus vote favorite like follow tip stake debug clear empty
     filter stream grant trigger change update patch fix clone bookmark state stop select switch print load cat
-    tap hover press fill drop look exercise purchase sync branch return provide measure say tell ask watch trash scan
+    tap hover press fill drop look exercise purchase sync branch measure say tell ask watch trash scan
     review request tweet pin lock visit wait view cherry crop trim preview permit tree monitor probe match
     zip compress composite render tag reader list delegate broadcast override upgrade install deploy transition end
     release index login logout setup handle rank"""
@@ -182,7 +184,8 @@ def _stands_as_verb(words: Sequence[str], index: int, sure: Sequence[int]) -> bo
     first = all(other > index for other in sure) and not any(word in _NOUNS for word in words[:index])
     noun_first = any(other in (index + 1, len(words) - 1) for other in sure) and words[index] not in _VERBISH
     noun_first = noun_first or (words[-1] == "list" and index < len(words) - 1 and words[index] not in _VERBISH)
-    return _is_joined(words, index) or (first and not noun_first)
+    joins = index + 1 < len(words) and words[index + 1] in ("and", "or", "then")
+    return _is_joined(words, index) or (first and (joins or not noun_first))
 
 
 def _acts_of_verb(verb: str, rest: set[str], words: set[str]) -> frozenset[str]:

@@ -21,9 +21,11 @@ _LANGUAGE: Final = re.compile(
 )
 _RUN: Final = re.compile(
     r"\b(?:shell command|command to (?:run|execute)|code to (?:run|execute)|javascript (?:code|to)|python code|"
-    r"sql (?:query|statement)|script to (?:run|execute))\b"
+    r"sql (?:query|statement)|script to (?:run|execute)|body of the (?:\w+ )?(?:class|function|trigger|procedure))\b"
 )
 _STARTED: Final = (("user", "data"), ("twiml",), ("cloud", "init"), ("startup", "script"), ("function", "body"))
+_LOOKED_AT: Final = lexicon("snippet program statement")
+"""Code that a reader only looks at."""
 _TYPED: Final = ("input", "stdin", "key", "process", "session", "terminal", "shell", "repl")
 """What a tool types into that is a running program."""
 _PROGRAM: Final = re.compile(r"\b(?:python|javascript|source|program|to (?:run|execute))\b")
@@ -50,7 +52,8 @@ def command(argument: Argument, tool: Setting) -> Meaning | None:
         return None
     last, executes = words[-1], "execute" in tool.effects
     runs = executes or tool.speaks_of("query", "execute", "run", "sql", "eval", "evaluate")
-    if last in _NAMES and (last != "code" or runs or _PROGRAM.search(argument.says)):
+    looked_at = tool.only_reads and not runs and last in _LOOKED_AT
+    if last in _NAMES and not looked_at and (last != "code" or runs or _PROGRAM.search(argument.says)):
         return meaning("command")
     if last in ("query", "q", "filter", "search") and _LANGUAGE.search(f"{argument.says} {tool.nutshell}"):
         return meaning("command")

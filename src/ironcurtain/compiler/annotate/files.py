@@ -30,8 +30,8 @@ _NOT_A_PATH: Final = lexicon(
     """id type name extension pattern format size count content text url uri prefix suffix glob mode encoding key
     title"""
 )
-_FILE_NAMES: Final = lexicon("file document image workbook presentation template script video audio picture pdf output")
-"""What has a name that is a path, of a server that works on files: `presentation_file_name`."""
+_FILE_NAMES: Final = lexicon("document image workbook presentation script video audio picture pdf notebook")
+"""What has a name that may be a path, of a server that works on files: `workbook_name`."""
 _MOVED: Final = lexicon("file directory folder path workbook document image dir notebook")
 _SPOKEN: Final = re.compile(
     r"\b(?:file ?paths?|paths? (?:to|of|where|for|on|in|from|under|relative)|absolute paths?|directory|directories|"
@@ -192,10 +192,16 @@ def _may_be_path(argument: Argument, tool: Setting) -> bool:
     named = named or last in ("cert", "certificate", "keyfile", "pem", "kubeconfig")
     named = named or (last == "attach" and "send" in tool.effects)
     named = named or (words[0] == "save" and last in ("as", "to", "path"))
-    called = len(words) > 1 and last == "name" and words[-2] in _FILE_NAMES and tool.subject.on_files
+    called = len(words) > 1 and last == "name" and tool.subject.on_files
+    called = called and (words[-2] in ("file", "output") or _is_named_file(argument))
     moved = last in ("source", "destination", "src", "dest", "from", "to") and tool.speaks_of(*_MOVED)
     moved = moved or (last in _KINDS | ENDS and _works_on_files(argument, tool))
     return described or called or (last not in _NOT_A_PATH and (named or (moved and not tool.subject.remote)))
+
+
+def _is_named_file(argument: Argument) -> bool:
+    """Return whether what has a name is a file: its description gives an extension or says so."""
+    return argument.words[-2] in _FILE_NAMES and _EXTENSION.search(argument.says) is not None
 
 
 def _works_on_files(argument: Argument, tool: Setting) -> bool:

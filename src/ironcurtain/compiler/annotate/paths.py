@@ -36,7 +36,8 @@ _SAVED: Final = re.compile(
 )
 _READ_FROM: Final = re.compile(
     r"\b(?:read|load|taken|loaded)\b.{0,60}\bfrom\b|\bfile (?:to|that is) (?:read|load|upload|attach|parse|import|send|"
-    r"apply|analy[sz]e)|\b(?:the path|it) is read\b|\bcontaining (?:the|your)\b|\b(?:yaml|json) file to\b"
+    r"apply|analy[sz]e)|\b(?:the path|it) is read\b|\bread (?:on|by) the\b|\bcontaining (?:the|your)\b|"
+    r"\b(?:yaml|json) file to\b"
 )
 
 
@@ -59,7 +60,13 @@ def _path_roles(argument: Argument, tool: Setting) -> set[str]:
         return {"read-path"}
     if words & {"cwd", "workdir", "working"} or "working dir" in argument.says[:60]:
         return {"read-path"} if tool.only_reads else {"read-path", "write-path"}
-    if words & DESTINATION or "to" in (argument.words[0], argument.words[-1]) or _SAVED.search(argument.says):
+    renamed = "new" in words and tool.speaks_of("move", "rename", "copy", "duplicate")
+    if (
+        renamed
+        or words & DESTINATION
+        or "to" in (argument.words[0], argument.words[-1])
+        or _SAVED.search(argument.says)
+    ):
         return {"write-path"}
     two = len([name for name in tool.siblings if set(name.split()) & (NAMES | ENDS)]) > 1
     if _is_used(argument, tool):

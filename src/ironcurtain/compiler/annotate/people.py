@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _TO: Final = lexicon("to cc bcc recipient receiver addressee")
 _ADDRESSED: Final = frozenset({"email", "address", "recipient", "user", "id", "list"})
+_GIVING: Final = frozenset({"grant", "share", "shared", "invite", "notify", "assign", "assigned", "allow", "allowed"})
 _GIVEN: Final = lexicon(
     """assignee watcher follower subscriber collaborator invitee reviewer delegate approver requester grantee spender
     beneficiary responder"""
@@ -99,7 +100,8 @@ def _written_to(argument: Argument, who: str, tool: Setting) -> Meaning | None:
         return None
     if words == ("to",) and not _reaches(argument, tool):
         return None
-    addressed = words[0] in _TO and (len(words) == 1 or words[1] in _ADDRESSED)
+    granted = words[0] in _GIVING and words[-1] in ("to", "with", "user", "people", "group", "team", "email", "member")
+    addressed = granted or (words[0] in _TO and (len(words) == 1 or words[1] in _ADDRESSED))
     if addressed or (who in _TO and who != "to") or _is_forwarded(words, tool):
         return meaning("recipient")
     if sends and who in _PERSON | _PARTNER and words[-1] in ("id", "email", "address", "user", "partner"):

@@ -53,11 +53,11 @@ def place(argument: Argument, tool: Setting) -> Meaning | None:
     if what == "thread" and tool.subject.is_about("mail"):
         return meaning("identifier")
     if what in _CHANNELS or (what == "group" and tool.subject.is_about("chat")):
-        return meaning("channel")
+        return None if words[-1] == "name" and _is_made(words, tool) else meaning("channel")
     if what == "calendar" and words[-1] in ("id", "calendar", "name"):
         return meaning("calendar")
     if what in ("repo", "repository") and not is_local_path(argument, tool):
-        return meaning("repository")
+        return meaning("repository", "fetch-url") if "url" in argument.says[:80] else meaning("repository")
     owns = words in (("owner",), ("org",), ("organization",), ("workspace",), ("workspace", "slug"))
     if owns and not _CODE.isdisjoint(tool.siblings):
         return meaning("repository", "identifier")

@@ -17,13 +17,30 @@ from ironcurtain.artifacts.item import Item
 from ironcurtain.artifacts.policy import ANNOTATIONS, POLICY, Bundle, Surroundings, build
 from ironcurtain.compiler.annotate.annotator import understand
 from ironcurtain.compiler.cache import Cache
-from ironcurtain.compiler.offline import compile_offline
-from ironcurtain.compiler.setup import read_setup
+from ironcurtain.compiler.making import Making
+from ironcurtain.compiler.offline import annotated_offline
+from ironcurtain.compiler.readers.store import Readings
+from ironcurtain.compiler.setup import Known, NamedList
 from ironcurtain.compiler.stages import Stages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+SERVERS = {
+    "files": "npm__modelcontextprotocol_server-filesystem",
+    "mail": "npm__resend-mcp",
+    "github": "pypi__mcp-github",
+    "tasks": "pypi__todoist-mcp",
+    "slack": "npm__modelcontextprotocol_server-slack",
+}
+TEXT = """\
+may read files in ~/Documents. may create or change files in ~/Notes. must never create or change files in ~/Notes/old.
+must never delete anything. may read email. may send email to contacts. must ask otherwise before sending email.
+must never send email to more than 5 people. may send email to contacts with attachments from ~/Documents.
+must ask before sending email whose text might be read as "a promise". may read tasks. may create or change tasks.
+may send messages in "C1" or "C2". may read issues in acme/app. may create issues in acme/app.
+must ask before using github/*merge*. must ask otherwise before doing anything with anything.
+"""
 TOOLS = 2_000
 RULES = 1_000
 ROLES = {
@@ -39,9 +56,17 @@ ROLES = {
 
 def main() -> None:
     """Measure, and print."""
+    with tempfile.TemporaryDirectory() as kept:
+        Path(kept).chmod(0o700)
+        cache = Cache(Path(kept))
+        tools = _compile(Cache())
+        compiled = [
+            (f"compile 17 sentences for {tools} tools, all stages", _timed(lambda: _compile(cache))),
+            ("the same again, unchanged", _timed(lambda: _compile(cache))),
+        ]
     rows = [
         (f"annotate {TOOLS:,} tools of real servers", _timed(_annotate)),
-        ("compile a constitution for 14 tools, all stages", _timed(_compile)),
+        *compiled,
         (f"prove {RULES:,} rules over {len(ROLES)} tools", _timed(_prove())),
     ]
     print("| what | seconds |\n| --- | ---: |")
@@ -64,16 +89,23 @@ def _annotate() -> None:
             done += len(list(understand("server", tools[: TOOLS - done])))
 
 
-def _compile() -> None:
-    directory = DATA / "constitutions" / "given-freelancer"
-    stages = Stages(Cache(), lambda _: None)
-    catalogue = f"files={DATA / 'catalogues' / 'npm__modelcontextprotocol_server-filesystem.json'}"
-    text = (directory / "constitution.md").read_text()
-    product = compile_offline(text, [catalogue], read_setup(directory / "config.json"), {}, 1, stages)
+def _compile(cache: Cache) -> int:
+    """Compile the text for the tools of five servers, all stages; return how many tools there are."""
+    known = Known(
+        "/home/kim", "/home/kim/.ironcurtain/sandbox", lists={"contacts": NamedList("email", ("a@x.example",))}
+    )
+    stages = Stages(cache, lambda _: None)
+    catalogues = [f"{name}={DATA / 'catalogues' / file}.json" for name, file in SERVERS.items()]
     with tempfile.TemporaryDirectory() as name:
-        made = stages.finish(product, Path(name) / "policy", Surroundings(Path(name) / "home", time.time()))
-        if not made.verification.passed:
+        around = Surroundings(Path(name) / "home", time.time())
+        servers = annotated_offline(catalogues, {}, stages)
+        making = Making(stages, servers, known, Readings(), Path(name) / "policy", around, 1)
+        product = making.product(TEXT, None)
+        if any(told.meaning.problem for each in product.report for told in each.told):
+            raise SystemExit("a statement does not compile")
+        if not stages.finish(product, Path(name) / "policy", around).verification.passed:
             raise SystemExit("it does not pass")
+    return sum(map(len, servers.values()))
 
 
 def _prove() -> Callable[[], None]:

@@ -386,6 +386,7 @@ def predicate_loads(subject: str, predicate: Any, world: World) -> bool:
         "maxLength": is_count,
         "minItems": is_count,
         "maxItems": is_count,
+        "given": lambda bound: bound is True,
     }
     if not re.fullmatch(r"(role|arg):.+", subject) or not isinstance(predicate, dict) or not predicate:
         return False
@@ -2150,6 +2151,10 @@ def predicate_holds(world: World, resolved: Resolved, claim: Claim, allow: bool,
         everything = tuple(value for value in resolved.values if value.role in roles_of(subject))
     on_value = {key: bound for key, bound in predicate.items() if key not in ("minItems", "maxItems")}
     results = []
+    if on_value.pop("given", False):  # "an unknown one is none, in an allow and in a deny or escalate"
+        sent = tuple(value for value in own if value.state != "unknown")
+        results.append(bool(sent) and not (allow and sent != own) and not (allow and any(map(is_hidden, sent))))
+        own = sent
     if on_value:
         results.append(holds_for(own, lambda value: value_satisfies(world, value, on_value, subject, allow), allow))
     # "In counts both are more than any limit", and counts "need at least one".
@@ -2160,6 +2165,11 @@ def predicate_holds(world: World, resolved: Resolved, claim: Claim, allow: bool,
     if "maxItems" in predicate:
         results.append(count >= 1 and count <= predicate["maxItems"])
     return all(results)
+
+
+def is_hidden(value: Value) -> bool:
+    """A value on which no condition of an allow holds: opaque, or a command with shell syntax."""
+    return value.state == "opaque" or is_shell(value)
 
 
 def value_satisfies(world: World, value: Value, predicate: Any, subject: str, allow: bool) -> bool:

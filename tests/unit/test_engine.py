@@ -1136,7 +1136,6 @@ def test_place_and_host_are_roles_of_places(place: Place, name: str, leaf: str) 
     assert language_outcome(place, reads, call(name, {leaf: "wiki"})) == "allow"
 
 
-@pytest.mark.xfail(strict=True, reason="BUG OF THE ENGINE: a blank between the # and the name is not folded away")
 @pytest.mark.parametrize("channel", ["# team", "@ team", "#\u3000team", "# @team"])
 def test_blanks_behind_the_sign_are_folded_away(place: Place, channel: str) -> None:
     """ "Without blanks around them and without `#` and `@` before them": the stricter reading is both, in any order."""
@@ -1144,13 +1143,11 @@ def test_blanks_behind_the_sign_are_folded_away(place: Place, channel: str) -> N
     assert language_outcome(place, rules, call("post", {"channel": channel, "text": "x"})) == "deny"
 
 
-@pytest.mark.xfail(strict=True, reason="BUG OF THE LOADER: an exception alone is taken for a condition of an allow")
 def test_an_allow_with_nothing_but_an_exception_is_refused(place: Place) -> None:
     with pytest.raises(ArtifactError, match="an allow without any condition"):
         place.load([rule("allow", unless=[to("eve")])], [MAIL])
 
 
-@pytest.mark.xfail(strict=True, reason="BUG OF THE ENGINE: a match of the text hides that its other form is too long")
 def test_a_compatibility_form_that_is_too_long_is_an_error_also_where_the_text_matches(place: Place) -> None:
     rules = [rule("escalate", values={"role:identifier": {"matches": ".*"}}), rule("allow", tool=["note"])]
     assert language_outcome(place, rules, call("note", {"text": "\ufb03" * 1_366})) == "deny"

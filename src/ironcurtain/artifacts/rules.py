@@ -42,7 +42,7 @@ _WITH_HOSTS: Final = (Category.URL, Category.PARTY, Category.PLACE)
 _ROLE: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _SLIP: Final = 0.85  # how alike two roles are, of 1, when one is taken for a slip of the other
 _K = TypeVar("_K")
-_PREDICATES: Final = ("equals", "in", "matches", "minimum", "maximum", "maxLength", "minItems", "maxItems")
+_PREDICATES: Final = ("equals", "in", "matches", "minimum", "maximum", "maxLength", "minItems", "maxItems", "given")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class RuleReader:
         joined = "joined" in members and members["joined"].flag()
         if joined and then is not Outcome.ESCALATE:
             members["joined"].fail("only an escalate can be joined to what follows", "leave it out")
-        if then is Outcome.ALLOW and members["if"].value == {}:
+        if then is Outcome.ALLOW and not set(members["if"].entries()) - {"unless"}:
             members["if"].fail("an allow without any condition", 'say what is allowed, for example {"tool": ["..."]}')
         return Rule(
             name=members["name"].text(),
@@ -220,7 +220,8 @@ class RuleReader:
             kind, colon, name = key.partition(":")
             if kind not in ("arg", "role") or not colon or not name:
                 predicate.fail(f"{quote(key)} names nothing", "write arg:NAME or role:NAME")
-            roles = frozenset(require_role(each, predicate) for each in name.split("+")) if kind == "role" else frozenset()
+            names = name.split("+") if kind == "role" else ()
+            roles = frozenset(require_role(each, predicate) for each in names)
             for role in sorted(roles):
                 self._require_no_slip(role, predicate)
             if kind == "arg" and name not in self.forms.by_leaf:
@@ -239,9 +240,8 @@ class RuleReader:
         wanted = [[members["equals"]]] if "equals" in members else []
         wanted += [members["in"].elements(least=1)] if "in" in members else []
         own = {category(role) for role in roles}
-        forms = frozenset[Category]().union(
-            *(self.forms.by_role.get(role, frozenset()) for role in roles), *(() if roles else (self.forms.by_leaf[name],))
-        )
+        every = [self.forms.by_role.get(role, frozenset()) for role in roles] or [self.forms.by_leaf[name]]
+        forms = frozenset[Category]().union(*every)
         sets = [
             {key for entry in entries for key in self._keys(entry.scalar(), own, forms, entry)} for entries in wanted
         ]
@@ -253,6 +253,8 @@ class RuleReader:
             members["matches"].fail(f"a regular expression we do not know: {error}", "see docs/formats.md")
         numbers = {key: members[key].number() for key in ("minimum", "maximum") if key in members}
         counts = {key: members[key].count() for key in ("maxLength", "minItems", "maxItems") if key in members}
+        if "given" in members and not members["given"].flag():
+            members["given"].fail("only true can be asked", "leave it out, or write it in an unless")
         least, most = numbers.get("minimum"), numbers.get("maximum")
         if (least is not None and most is not None and least > most) or (
             counts.get("minItems", 0) > counts.get("maxItems", counts.get("minItems", 0))
@@ -271,6 +273,7 @@ class RuleReader:
             max_length=counts.get("maxLength"),
             min_items=counts.get("minItems"),
             max_items=counts.get("maxItems"),
+            given="given" in members,
         )
 
     def _members(self, element: Item, keys: Callable[[Scalar, Item], set[_K]]) -> set[_K]:

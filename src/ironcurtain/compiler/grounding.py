@@ -15,6 +15,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
+from ironcurtain.compiler.annotate.text import words_of
 from ironcurtain.compiler.catalogue import normal
 from ironcurtain.compiler.parts import PRESENT, Ground, Part
 from ironcurtain.compiler.picking import PATHS_OF, is_about
@@ -35,7 +36,7 @@ from ironcurtain.language.statement import (
     Task,
     Where,
 )
-from ironcurtain.model.roles import Category
+from ironcurtain.model.roles import Category, Role, category
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,6 +66,8 @@ class Grounding:
     tools: Sequence[Tool]
     acts: frozenset[str]
     """What the statement is about; none for `use` and `do anything with`."""
+    by_name: bool = False
+    """Directories are compared by the name of the path, because a rule has room for one condition on paths."""
 
     def ground(self, limit: Limit, tool: Tool, *, certain: bool) -> Ground | None:
         """Return what a limit comes to for a tool, or nothing if the tool has no argument for it."""
@@ -162,8 +165,11 @@ class Grounding:
                 ]
             return [name], [Part(values={f"arg:{name}": {"in": sorted({v.rpartition("/")[2] for v in values})}})]
         leaves = self._place_leaves(tool, values, meant, certain=certain)
+        if certain and len(leaves) > 1:  # one and the same argument at several depths: all values of its role
+            roles = frozenset.intersection(*(_places(tool.arguments[leaf]) for leaf in leaves))
+            return leaves, [Part(lists=((roles, tuple(values)),))]
         if certain:
-            return leaves, [self._all_of(tool, leaves, values)] if leaves else []
+            return leaves, [self._is_one_of(tool, leaf, values) for leaf in leaves]
         return leaves, [self._is_one_of(tool, leaf, values) for leaf in leaves]
 
     def _place_leaves(self, tool: Tool, values: Sequence[str], meant: Meant, *, certain: bool) -> list[str]:
@@ -186,6 +192,8 @@ class Grounding:
         ):
             if len(better) == 1:
                 return [better[0].leaf]
+        if len({_last(a.leaf) for a in found}) == 1 and frozenset.intersection(*map(_places, found)):
+            return [a.leaf for a in found]
         shown = " or ".join(f"where `{a.leaf}` is {values[0]}" for a in found[:3])
         raise Problem(f"{tool.key} has several arguments for a place", f"write {shown}")
 
@@ -198,12 +206,6 @@ class Grounding:
                 return Part(lists=((own, tuple(values)),))
             values = [each for value in values for each in self._members(value)]
         return Part(values={f"arg:{leaf}": {"in": sorted(_typed(argument, values), key=str)}})
-
-    def _all_of(self, tool: Tool, leaves: Sequence[str], values: Sequence[str]) -> Part:
-        whole = Part()
-        for leaf in leaves:
-            whole = whole.with_(self._is_one_of(tool, leaf, values))
-        return whole
 
     @staticmethod
     def _is_shared(tool: Tool, leaf: str, role: str) -> bool:
@@ -250,15 +252,18 @@ class Grounding:
     def _where(self, limit: Where, tool: Tool, *, certain: bool) -> Ground | None:
         whole = Ground()
         given = {each.argument for each in limit.conditions if each.test is Comparison.GIVEN}
+        several = sum(condition.test is Comparison.IN for condition in limit.conditions) > 1
         for condition in _combined(limit.conditions):
             argument = _argument(tool, condition.argument)
             if argument is None:
                 return None
             said = replace(condition, given=condition.given or condition.argument in given)
-            whole = whole.with_(self._condition(said, argument, tool, certain=certain))
+            apart = replace(self, by_name=several)
+            whole = whole.with_(apart.condition(said, argument, tool, certain=certain))
         return whole
 
-    def _condition(self, condition: Condition, argument: Argument, tool: Tool, *, certain: bool) -> Ground:
+    def condition(self, condition: Condition, argument: Argument, tool: Tool, *, certain: bool) -> Ground:
+        """Return what one condition on an argument comes to."""
         key, test = f"arg:{argument.leaf}", condition.test
         names, covers = frozenset({argument.leaf}), argument.roles
         present = Part(values={key: PRESENT})
@@ -279,6 +284,8 @@ class Grounding:
             if certain and condition.or_left_out:
                 return Ground(unless=(part,), covers=covers, names=names)
             return Ground((given,), (part,), covers, names)
+        if condition.given and not certain:  # what is left out and picked by the server is not given
+            part = part.with_(present)
         if not condition.or_left_out:
             return Ground((part,), covers=covers, names=names)
         return Ground((part, _absent(argument)), covers=covers, names=names)
@@ -291,23 +298,23 @@ class Grounding:
             case Comparison.IS | Comparison.IS_NOT:
                 values = _typed(argument, [each for text in texts for each in self._spelled(text, argument)])
                 return Part(values={key: {"in": values}}), test is Comparison.IS_NOT
-            case Comparison.AT_MOST:
-                return Part(values={key: {"maximum": _number(texts[0])}}), False
-            case Comparison.AT_LEAST:
-                return Part(values={key: {"minimum": _number(texts[0])}}), False
-            case Comparison.ABOVE:
-                return Part(values={key: {"maximum": _number(texts[0])}}), True
-            case Comparison.BELOW:
-                return Part(values={key: {"minimum": _number(texts[0])}}), True
+            case Comparison.AT_MOST | Comparison.ABOVE:
+                return Part(values={key: _bounded(argument, texts[0], most=True)}), test is Comparison.ABOVE
+            case Comparison.AT_LEAST | Comparison.BELOW:
+                return Part(values={key: _bounded(argument, texts[0], most=False)}), test is Comparison.BELOW
             case Comparison.IN:
                 return self._inside(condition.values, argument, tool), False
             case Comparison.UNDER:
                 return Part(values={key: {"matches": _under(texts, certain=certain)}}), False
             case Comparison.MATCHES:
                 return Part(values={key: {"matches": texts[0].replace("\\/", "/")}}), False
+            case Comparison.CONTAINS if "array" in argument.types:  # one of the elements
+                values = _typed(argument, [each for text in texts for each in self._spelled(text, argument)])
+                return Part(values={key: {"in": values}}), False
             case Comparison.STARTS if certain and any(text.startswith("/") for text in texts):
                 raise Problem("`starts with` a slash says nothing of `..`", f"write is under {texts[0]}")
-        return Part(values={key: {"matches": _text_pattern(test, texts, certain=certain)}}), False
+        spelled = [each for text in texts for each in {text: None, **dict.fromkeys(self._spelled(text, argument))}]
+        return Part(values={key: {"matches": _text_pattern(test, spelled, certain=certain)}}), False
 
     def _spelled(self, text: str, argument: Argument) -> Sequence[str]:
         """A value as it is sent: a name of the set-up for an argument that takes names stands for its values."""
@@ -321,7 +328,7 @@ class Grounding:
         key = f"arg:{argument.leaf}"
         if meant.paths:
             roles = frozenset(r for r in argument.roles if r.endswith("-path"))
-            if roles and not any(self._is_shared(tool, argument.leaf, role) for role in roles):
+            if roles and not self.by_name and not any(self._is_shared(tool, argument.leaf, role) for role in roles):
                 return Part(paths=(roles, meant.paths))
             places = "|".join(f"{_escaped(place.rstrip('/'))}(/.*)?" for place in meant.paths)
             return Part(values={key: {"matches": places}})
@@ -353,11 +360,12 @@ class Grounding:
             return None
         roles = tool.roles & {"read-path"}
         if not limit.names:
-            return Ground(tuple(Part(values={f"arg:{leaf}": PRESENT}) for leaf in leaves), covers=roles)
+            present = tuple(Part(values={f"arg:{leaf}": PRESENT}) for leaf in leaves)
+            return Ground(present, covers=roles, names=frozenset(leaves))
         meant = self.setup.meant(limit.names)
         if not meant.paths or not roles:
             return None
-        return Ground((Part(paths=(roles, meant.paths)),), covers=roles)
+        return Ground((Part(paths=(roles, meant.paths)),), covers=roles, names=frozenset(leaves))
 
     def _reads(self, key: str) -> bool:
         return any(tool.key == key and "read" in tool.might.acts for tool in self.tools)
@@ -374,16 +382,37 @@ class Grounding:
         return tuple(found)
 
 
+def _last(leaf: str) -> str:
+    return leaf.rpartition(".")[2].rstrip("[]")
+
+
+def _places(argument: Argument) -> frozenset[str]:
+    return frozenset(role for role in argument.roles if category(Role(role)) is Category.PLACE)
+
+
 def _count(limit: Count, tool: Tool) -> Ground | None:
     more = {"minItems": limit.beyond + 1}
     if not limit.noun:
         people = sorted(tool.of(Category.PARTY))
         return Ground((Part(values={f"role:{'+'.join(people)}": more}),)) if people else None
     noun = normal(limit.noun)
-    leaves = [
-        leaf for leaf, a in tool.arguments.items() if noun in a.words or (noun == "file" and a.has(Category.PATH))
-    ]
-    return Ground(tuple(Part(values={f"arg:{leaf}": more}) for leaf in leaves)) if leaves else None
+    meant = [a for a in tool.arguments.values() if _counts(a, noun)]
+    several = [a for a in meant if "array" in a.types or "[]" in a.leaf]
+    if any(a not in several and _is_plural(a) for a in meant):
+        return None  # several in one text cannot be counted
+    counted = [a for a in several if a.required and "null" not in a.types] or several
+    return Ground(tuple(Part(values={f"arg:{a.leaf}": more}) for a in counted[:1])) if counted else None
+
+
+def _counts(argument: Argument, noun: str) -> bool:
+    """Whether an argument holds such things: by its name, by the list that it is an element of, or as files."""
+    lists = [words_of(part)[-1:] for part in argument.leaf.split("[]")[:-1]]
+    return (noun,) in lists or noun in argument.words or (noun == "file" and argument.has(Category.PATH))
+
+
+def _is_plural(argument: Argument) -> bool:
+    name = _last(argument.leaf).lower()
+    return name.endswith(("s", "list")) and not name.endswith("ss")
 
 
 def _combined(conditions: Sequence[Condition]) -> list[Condition]:
@@ -435,6 +464,38 @@ def _typed(argument: Argument, texts: Iterable[str]) -> list[Any]:
         else:
             found.append(text)
     return list(dict.fromkeys(found))
+
+
+def _bounded(argument: Argument, text: str, *, most: bool) -> dict[str, Any]:
+    """A bound on a number; an argument that takes numbers as text is compared digit by digit."""
+    number = _number(text)
+    if argument.types and not argument.types & {"integer", "number"} and "string" in argument.types:
+        if not isinstance(number, int) or number < 0:
+            raise Problem(f"`{argument.leaf}` is a text, and {text} no whole number", "write a whole number")
+        return {"matches": _at_most(number) if most else _at_least(number)}
+    return {"maximum" if most else "minimum": number}
+
+
+def _at_most(number: int) -> str:
+    """A pattern for decimal numbers from 0 to a whole number."""
+    text = str(number)
+    below = [rf"[1-9]\d{{{length - 1}}}" for length in range(1, len(text))]
+    for place, digit in enumerate(text):
+        least = 1 if place == 0 and len(text) > 1 else 0
+        if int(digit) > least:
+            below.append(rf"{text[:place]}[{least}-{int(digit) - 1}]\d{{{len(text) - place - 1}}}")
+    smaller = "|".join(["0", *below] if len(text) > 1 else below) if number else ""
+    return (rf"({smaller})(\.\d+)?|" if smaller else "") + rf"{text}(\.0+)?"
+
+
+def _at_least(number: int) -> str:
+    """A pattern for decimal numbers from a whole number on."""
+    text = str(number)
+    above = [rf"[1-9]\d{{{len(text)},15}}"]
+    for place, digit in enumerate(text):
+        if int(digit) < 9:
+            above.append(rf"{text[:place]}[{int(digit) + 1}-9]\d{{{len(text) - place - 1}}}")
+    return rf"({'|'.join([*above, text])})(\.\d+)?"
 
 
 def _number(text: str) -> float | int:

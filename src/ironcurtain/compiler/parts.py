@@ -10,8 +10,8 @@ from ironcurtain.compiler.problems import Problem
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-PRESENT: dict[str, Any] = {"minItems": 1}
-"""A predicate that any value satisfies."""
+PRESENT: dict[str, Any] = {"given": True}
+"""A predicate that any value satisfies, and nothing that is left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from ironcurtain.compiler.annotate.acts import acts_of_words
+from ironcurtain.compiler.annotate.text import words_of
 from ironcurtain.compiler.grounding import UNCONCERNED, Grounding, known_argument
 from ironcurtain.compiler.naming import Setup
 from ironcurtain.compiler.parts import PRESENT, Ground, Part, joined
@@ -75,6 +77,7 @@ _NEEDS: Final = {
     "run": frozenset[str](),
 }
 """The roles that an act cannot do without. What else a call gives of paths, people, hosts and commands stays out."""
+_SELECTING: Final = frozenset({"action", "operation", "op", "mode", "method", "verb", "function"})
 HARMLESS: Final = "tools that touch nothing may always be used."
 """The principle of the one permission that needs no sentence."""
 _SLUG: Final = re.compile(r"[a-z0-9]+")
@@ -189,6 +192,9 @@ class _Compiler:
     commands: dict[str, tuple[Part, ...]] = field(default_factory=dict)
     """For tools that take commands, those that a permission names: `may use shell/run where `command` is ls`."""
 
+    modes: dict[str, tuple[tuple[Part, frozenset[str]], ...]] = field(default_factory=dict)
+    """For tools whose text does not list what they can be told to do, what permissions name, with its acts."""
+
     def learn_commands(self, statements: Iterable[Statement]) -> None:
         """Note the commands that permissions name."""
         grounding = Grounding(self.setup, self.tools, frozenset())
@@ -203,12 +209,26 @@ class _Compiler:
             picks = picked(doing, self.tools, tightens=False) if isinstance(limit, Where) else []
             for pick in picks:
                 ground = grounding.ground(limit, pick.tool, certain=True)
+                self._learn_modes(limit, pick.tool)
                 leaves = {leaf for leaf, a in pick.tool.arguments.items() if "command" in a.roles}
                 if ground is not None and leaves & ground.names and not ground.unless:
                     named = tuple(part for part in ground.alternatives if not part.absent)
                     self.commands[pick.tool.key] = (*self.commands.get(pick.tool.key, ()), *named)
         except Problem:
             return  # it is told where the statement itself is compiled
+
+    def _learn_modes(self, limit: Limit, tool: Tool) -> None:
+        """Note the values of an argument that selects what is done, where the schema does not list them."""
+        for condition in limit.conditions if isinstance(limit, Where) else ():
+            argument = tool.arguments.get(condition.argument)
+            if argument is None or condition.test is not Comparison.IS or tool.might.by_value:
+                continue
+            values = [value.text for value in condition.values]
+            acts = [acts_of_words(words_of(value)) for value in values]
+            if set(argument.words) & _SELECTING and all(acts):
+                part = Part(values={f"arg:{argument.leaf}": {"in": sorted(values)}})
+                known = (part, frozenset(act for found in acts for act in found))
+                self.modes[tool.key] = (*self.modes.get(tool.key, ()), known)
 
     def drafts(self, statement: Statement, agreed: frozenset[str] | None, *, closed_twice: bool) -> _Made:
         """Compile one statement; `closed_twice` if another one closes the same act with `only`."""
@@ -321,7 +341,8 @@ class _Compiler:
         ]
         if free and statement.doing.tools:
             notes.append(f"{tool.key} may be given any {', '.join(free)}")
-        for alternative in ground.alternatives:
+        ways = _harmless(tool, named)
+        for alternative in (one.with_(two) for one in ground.alternatives for two in ways):
             part = base.with_(replace(alternative, absent=frozenset()))
             groups = [*unless, *(Part(values={f"arg:{leaf}": PRESENT}) for leaf in sorted(alternative.absent))]
             conditions = _conditions(part, groups)
@@ -351,6 +372,8 @@ class _Compiler:
         unless = [*ground.unless, *(part for each in lifted for part in each.alternatives if not part.absent)]
         if pick.doubt:  # the owner has named the very commands: there is no doubt about these
             unless += self.commands.get(tool.key, ())
+        about = frozenset(act for act in statement.doing.acts if act in ACTS)
+        unless += (part for part, acts in self.modes.get(tool.key, ()) if about and not acts & about)
         bases = [Part()]
         if pick.modes:
             selector = tool.arguments[tool.might.selector]
@@ -570,13 +593,31 @@ def _resources(tool: Tool) -> frozenset[str]:
 def _held(leaf: str, tool: Tool) -> list[Part]:
     """What keeps an argument that widens at the values that do not."""
     argument, harmless = tool.arguments[leaf], tool.might.widening[leaf]
-    if argument.is_flag:
-        wide = [value for value in (True, False) if value not in harmless]
+    if argument.is_flag or argument.choices:
+        every = (True, False) if argument.is_flag else argument.choices
+        wide = [value for value in every if value not in harmless]
         return [Part(values={f"arg:{leaf}": {"in": wide}})] if wide else []
-    if argument.choices:
-        wide = [value for value in argument.choices if value not in harmless]
-        return [Part(values={f"arg:{leaf}": {"in": wide}})] if wide else []
-    return [Part(values={f"arg:{leaf}": PRESENT})] if not argument.required else []
+    if _is_open(leaf, tool) or argument.required:
+        return []  # its harmless values are named instead
+    return [Part(values={f"arg:{leaf}": PRESENT})]
+
+
+def _is_open(leaf: str, tool: Tool) -> bool:
+    """Whether an argument that widens may be any text, and some of it is harmless."""
+    argument = tool.arguments[leaf]
+    texts = [value for value in tool.might.widening[leaf] if isinstance(value, str)]
+    return bool(texts) and not argument.is_flag and not argument.choices and not argument.required
+
+
+def _harmless(tool: Tool, named: frozenset[str]) -> list[Part]:
+    """The ways in which arguments that widen are harmless: left out, or one of the values that do not."""
+    ways = [Part()]
+    for leaf in tool.might.widening:
+        if leaf in tool.arguments and leaf not in named and _is_open(leaf, tool):
+            values = [value for value in tool.might.widening[leaf] if isinstance(value, str)]
+            own = [Part(absent=frozenset({leaf})), Part(values={f"arg:{leaf}": {"in": values}})]
+            ways = [one.with_(two) for one in ways for two in own]
+    return ways
 
 
 def _stays_out(leaf: str, unless: Iterable[Part]) -> bool:

@@ -109,9 +109,7 @@ class _Shelf:
                 yield from (candidates for members, candidates in self.listed.items() if key in members)
 
 
-def _as_compared(
-    members: Iterable[tuple[type, Scalar]], candidate: Candidate
-) -> frozenset[tuple[type, Scalar]]:
+def _as_compared(members: Iterable[tuple[type, Scalar]], candidate: Candidate) -> frozenset[tuple[type, Scalar]]:
     """The members as they are looked up: in what tightens also folded, as it compares."""
     exact = frozenset(members)
     return exact if candidate.rule.then is Outcome.ALLOW else exact | frozenset(map(folded, exact))

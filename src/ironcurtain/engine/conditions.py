@@ -8,6 +8,7 @@ the `unless` of an allow, one is enough, and what cannot be known passes; see `_
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -112,7 +113,7 @@ def is_excepted(rule: Rule, claim: Claim, scope: Scope) -> bool:
         answer = answer_to(test, claim, scope, allowing=restricting)
         return answer if isinstance(answer, bool) else not restricting
 
-    return any(all([holds(test) for test in group]) for group in rule.conditions.unless)
+    return any(all(map(holds, group)) for group in rule.conditions.unless)
 
 
 def answer_to(test: Test, claim: Claim, scope: Scope, *, allowing: bool) -> bool | ConditionError:
@@ -146,6 +147,8 @@ def _all_or_any(test: Test, values: tuple[Value, ...], *, allowing: bool) -> boo
 
 
 def _holds(test: Test, value: Value, *, allowing: bool) -> bool:
+    if isinstance(value, Unknown) and isinstance(test, ValueTest) and test.given:
+        return False
     if isinstance(value, (Unknown, Opaque)):
         return not allowing
     if isinstance(value, Command) and allowing:
@@ -191,7 +194,7 @@ def folded(key: tuple[type, Scalar]) -> tuple[type, Scalar]:
     if not isinstance(value, str):
         return key
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", value).casefold()).strip()
-    return kind, plain.lstrip("#@") or plain
+    return kind, re.sub(r"^[#@\s]+", "", plain) or plain
 
 
 def _in_bounds(test: ValueTest, value: Value) -> bool:
@@ -210,8 +213,8 @@ def _fits_text(test: ValueTest, value: Value, *, allowing: bool) -> bool:
         raise ConditionError("a string is expected")
     try:
         matches = test.matches is None or test.matches(text)
-        if not matches and not allowing and test.matches and not text.isascii():
-            matches = test.matches(unicodedata.normalize("NFKC", text))
+        if not allowing and test.matches and not text.isascii():  # asked in any case, for its errors
+            matches = test.matches(unicodedata.normalize("NFKC", text)) or matches
     except TextTooLong as error:
         raise ConditionError(str(error)) from None
     return matches and (test.max_length is None or len(text) <= test.max_length)
@@ -219,7 +222,7 @@ def _fits_text(test: ValueTest, value: Value, *, allowing: bool) -> bool:
 
 def _only_counts(test: ValueTest) -> bool:
     others = (test.equals, test.pattern, test.minimum, test.maximum, test.max_length)
-    return all(part is None for part in others)
+    return not test.given and all(part is None for part in others)
 
 
 def _count_holds(test: ValueTest, scope: Scope, *, allowing: bool) -> bool:

@@ -90,6 +90,11 @@ def _objection(rule: Rule, claim: Claim, tool: Tool, scope: Scope, sandbox: str,
         return "does not name this private host"
     if comes_from(rule, scope) is False:
         return "nothing was read where it says"
+    return _unmet(rule, claim, scope)
+
+
+def _unmet(rule: Rule, claim: Claim, scope: Scope) -> str | None:
+    """Which condition of a rule does not hold for a claim, or that an exception does; nothing if it matches."""
     try:
         if not conditions_hold(rule, tests_of(rule.conditions), claim, scope):
             return _failing(rule, claim, scope)
@@ -150,18 +155,17 @@ def nearby_values(claim: Claim, rules: tuple[Rule, ...], sandbox: str) -> Iterat
     if claim.role in ("read-path", "write-path"):
         yield f"{sandbox}/{name}", "the sandbox"
     for rule in rules:
-        if rule.then is not Outcome.ALLOW:
-            continue
-        for test in tests_of(rule.conditions):
-            if claim.role not in roles_of(test):
-                continue
-            if isinstance(test, PathTest):
-                for directory in test.within[:3]:
-                    yield f"{directory}/{name}", rule.name
-            elif isinstance(test, DomainTest):
-                for host in [*sorted(test.names), *("www." + s for s in sorted(test.suffixes))][:3]:
-                    yield (f"https://{host}/" if "url" in claim.role else f"someone@{host}"), rule.name
-            elif isinstance(test, ListTest):
-                for _, member in sorted(test.members, key=str)[:3]:
-                    if isinstance(member, str):
-                        yield member, rule.name
+        for test in tests_of(rule.conditions) if rule.then is Outcome.ALLOW else ():
+            if claim.role in roles_of(test):
+                yield from ((value, rule.name) for value in _suggested(test, claim.role, name))
+
+
+def _suggested(test: Test, role: str, name: str) -> Iterator[str]:
+    """A few values that pass a test."""
+    if isinstance(test, PathTest):
+        yield from (f"{directory}/{name}" for directory in test.within[:3])
+    elif isinstance(test, DomainTest):
+        for host in [*sorted(test.names), *("www." + s for s in sorted(test.suffixes))][:3]:
+            yield f"https://{host}/" if "url" in role else f"someone@{host}"
+    elif isinstance(test, ListTest):
+        yield from (member for _, member in sorted(test.members, key=str)[:3] if isinstance(member, str))

@@ -83,7 +83,7 @@ def comes_from(rule: Rule, scope: Scope) -> bool | None:
 def goes_along(rule: Rule, claim: Claim, scope: Scope, sandbox: str) -> bool:
     """Whether a rule that names roles applies to what is carried beside them.
 
-    An escalate covers carried claims of a call that has a value of its roles; with `elsewhere`, one outside the sandbox.
+    An escalate covers carried claims of a call with a value of its roles; with `elsewhere`, one outside the sandbox.
     """
     if rule.then is not Outcome.ESCALATE or not rule.named or claim.role is None or claim.role in rule.named:
         return True

@@ -57,6 +57,8 @@ class ValueTest:
     max_length: int | None = None
     min_items: int | None = None
     max_items: int | None = None
+    given: bool = False
+    """The value must be one that was sent: what is left out and picked by the server does not count."""
 
 
 @dataclass(frozen=True, slots=True)

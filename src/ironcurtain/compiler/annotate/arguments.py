@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _BRANCHES: Final = ("anyOf", "oneOf", "allOf", "then", "else")
 _CRITERIA: Final = lexicon("criterion criteria filter condition match where")
+_NUMBERS: Final = frozenset({"integer", "number"})
 _BARE: Final = frozenset({("id",), ("name",), ("key",), ("email",), ("address",), ("email", "address")})
 
 
@@ -57,7 +58,13 @@ class Argument:
 
     @property
     def is_number(self) -> bool:
-        return bool(self.types) and self.types <= {"integer", "number", "null"}
+        """It is a number."""
+        return bool(self.types) and self.types <= {*_NUMBERS, "null"}
+
+    @property
+    def holds_numbers(self) -> bool:
+        """It is a number or a list of numbers."""
+        return not self.types.isdisjoint(_NUMBERS) and self.types <= {*_NUMBERS, "null", "array"}
 
     @property
     def is_flag(self) -> bool:

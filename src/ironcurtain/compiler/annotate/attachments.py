@@ -22,7 +22,7 @@ _LABELS: Final = lexicon("name filename title")
 _CONTENT: Final = re.compile(r"base ?-?64|binary (?:data|content)|file contents?\b|encoded")
 _URLS: Final = re.compile(r"\burls?\b|\bhttps?://")
 _FILES: Final = re.compile(r"\bpaths?\b|\blocal\b|\bfiles? (?:on|from|to)\b|\bdisk\b")
-_RECORDS: Final = re.compile(r"\bids?\b|\bidentifiers?\b|\balready uploaded\b")
+_RECORDS: Final = re.compile(r"\bids?\b|\bidentifiers?\b|\balready uploaded\b|\bhash(?:es)?\b|\breferences?\b")
 
 
 def attachment(argument: Argument, tool: Setting) -> Meaning | None:

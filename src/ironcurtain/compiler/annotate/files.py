@@ -77,13 +77,18 @@ _HERE: Final = re.compile(r"\blocal|absolute|disk|save\b|download|upload")
 _CONTENT: Final = re.compile(r"base ?64|binary data|file contents?\b")
 _A_PATH: Final = re.compile(r"(?:~|\.{1,2})?/[\w.~-]|[A-Z]:\\|\./?$")
 _OR_PATH: Final = re.compile(r".{0,40}\b(?:name|id|key|chart|package|url)\b.{0,20}\bor path to\b")
+_FOREIGN: Final = lexicon(
+    "ruta carpeta chemin fichier dossier pfad datei ordner caminho arquivo pasta percorso cartella"
+)
+_FOREIGN_TEXT: Final = re.compile("\u8def\u5f84|\u6587\u4ef6\u8def\u5f84|\u76ee\u5f55|\u30d1\u30b9|\uacbd\ub85c")
+"""Paths in the other languages in which servers are written."""
 _PATTERNS: Final = lexicon("include exclude ignore allow deny filter match skip")
 _FILTERED: Final = re.compile(r"\bfilter\b|\bmatching\b|\bonly (?:show|return|include)")
 
 
 def file(argument: Argument, tool: Setting) -> Meaning | None:
     """Return the roles of a path, which is known by its name, its words, or what it may be by default."""
-    if argument.is_flag or argument.is_number or not argument.words or not _may_be_path(argument, tool):
+    if argument.is_flag or argument.holds_numbers or not argument.words or not _may_be_path(argument, tool):
         return None
     if _PART.match(argument.says):
         return meaning("identifier")
@@ -189,6 +194,7 @@ def _may_be_path(argument: Argument, tool: Setting) -> bool:
     named = named or (
         len(words) > 1 and words[-2] in ("file", "directory", "folder", "path") and last not in _NOT_A_PATH
     )
+    named = named or not _FOREIGN.isdisjoint(words) or _FOREIGN_TEXT.search(argument.says[:60]) is not None
     named = named or last in ("cert", "certificate", "keyfile", "pem", "kubeconfig")
     named = named or (last == "attach" and "send" in tool.effects)
     named = named or (words[0] == "save" and last in ("as", "to", "path"))

@@ -34,6 +34,7 @@ _SAVED: Final = re.compile(
     r"\b(?:save|write|output|export|download(?:ed)?|stored?)\b.{0,40}\b(?:to|in|into|at)\b|\boutput (?:file|path|dir)|"
     r"\bwhere .{0,30}(?:saved|written|stored|downloaded)|destination|\b(?:save|write) .{0,40}\bto (?:an? |this )?file\b"
 )
+_FROM_FILE: Final = re.compile(r"\b(?:by )?importing an? (?:\w+ )?file|\bfrom an? (?:\w+ ){0,2}(?:file|image)\b")
 _READ_FROM: Final = re.compile(
     r"\b(?:read|load|taken|loaded)\b.{0,60}\bfrom\b|\bfile (?:to|that is) (?:read|load|upload|attach|parse|import|send|"
     r"apply|analy[sz]e)|\b(?:the path|it) is read\b|\bread (?:on|by) the\b|\bcontaining (?:the|your)\b|"
@@ -96,6 +97,8 @@ def _is_input(argument: Argument, tool: Setting) -> bool:
     if tool.speaks_of("upload", "attach", "deploy", "publish") or (
         tool.speaks_of("import") and argument.name != "path"
     ):
+        return True
+    if _FROM_FILE.search(tool.nutshell) and argument.words[-1] in NAMES and not tool.speaks_of("save", "export"):
         return True
     attached = "attachment" in f"{' '.join(argument.above)} {argument.says}"
     return attached or bool({"attach", "cert", "certificate", "pem"} & set(argument.words))

@@ -20,7 +20,7 @@ _AMOUNTS: Final = lexicon(
 )
 _COUNTS: Final = lexicon(
     """count max min limit page offset token per number result item width height line length size timeout retry id
-    index"""
+    index second ms minute hour byte char character depth step attempt"""
 )
 _COIN: Final = re.compile(r"\b(?:wei|eth|ether|btc|lamports?|satoshis?|coins?|amount)\b")
 _AN_ID: Final = re.compile(r"\bids?\b|_\.\.\.|\bidentifier\b")

@@ -37,6 +37,11 @@ _IS_ONE: Final = re.compile(r".{0,40}\b(?:ids?|identifiers?|uuids?|guid|arn|slug
 _NAMES_ONE: Final = re.compile(
     r"(?:the )?(?:timestamp|time ?stamp|ts) of the (?:parent |specific )?(?:message|thread|post)"
 )
+_CALLED: Final = re.compile(
+    r"(?:\w+ )?(?:the |a |target )*(?:project|workspace|team|organization|space|repository|customer|site|dataset|"
+    r"tenant|cluster|database|table|bucket|board|portal|instance) (?:code|key|slug|identifier|handle)\b"
+)
+"""A record by the code that its description gives it."""
 _OF_ONE: Final = re.compile(r"(?:the |a |unique )*(?:id|identifier|key|name) (?:of|for) (?:the |an? )")
 
 
@@ -83,6 +88,8 @@ def _is_named(argument: Argument, tool: Setting) -> bool:
     if last in _RECORDS and words[0] not in ("start", "end", "with", "first", "last") and len(words) <= 2:
         return True
     if _IS_ONE.match(argument.says) and last not in ("query", "filter", "name", "text"):
+        return True
+    if _CALLED.match(argument.says):
         return True
     if words == ("name",) and not creates and tool.effects & {"read", "delete", "update", "execute"}:
         return True

@@ -87,6 +87,8 @@ def by_owner(one: Case) -> Read | None:
             read.readings[number - 1] = Reading(State.READ, offered[number, int(said)], "owner")
         elif said == "n":
             read.readings[number - 1] = Reading(State.NOT_A_RULE, reader="owner")
+        else:
+            read.readings[number - 1] = Reading(State.SKIPPED, reader="owner")
     return read
 
 

@@ -77,7 +77,7 @@ def _sentence(reported: Reported) -> Iterator[Text]:
             )
         yield Text("            until it is read, what is permitted under its heading asks", style="dim")
     elif state is State.SKIPPED:
-        yield Text.assemble(("    skipped ", "yellow"), "what is permitted under its heading asks")
+        yield Text.assemble(("    skipped ", "yellow"), "whatever it might concern asks")
     for told in reported.told:
         yield from _statement(told)
     for warning in reported.warnings:

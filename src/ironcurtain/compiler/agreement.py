@@ -46,7 +46,18 @@ def stricter(first: Rules, second: Rules, difference: Difference) -> Rules:
     rules += _renamed(_for(second, narrowed.__contains__))
     for chain in (_for(first, mixed.__contains__), _renamed(_for(second, mixed.__contains__))):
         rules += [_asking(rule) for rule in chain]
-    return sorted(rules, key=_layer)
+    return _distinct(sorted(rules, key=_layer))
+
+
+def _distinct(rules: Rules) -> Rules:
+    """The same rules, each with a name of its own."""
+    seen: dict[str, int] = {}
+    found: Rules = []
+    for rule in rules:
+        seen[rule["name"]] = seen.get(rule["name"], 0) + 1
+        count = seen[rule["name"]]
+        found.append(rule if count == 1 else {**rule, "name": f"{rule['name']}-{count}"})
+    return found
 
 
 def _layer(rule: dict[str, Any]) -> int:

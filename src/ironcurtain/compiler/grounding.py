@@ -220,8 +220,10 @@ class Grounding:
         roles = tool.of(Category.PARTY)
         if not roles:
             return None
-        if not limit.members:
+        if not limit.members and (certain or self.acts & {"send", "share", "pay"}):
             return Ground(covers=roles)
+        if not limit.members:  # somebody is written to, and not only the thing done
+            return Ground((Part(values={f"role:{'+'.join(sorted(roles))}": PRESENT}),), covers=roles)
         names = [each for each in limit.members if isinstance(each, Name)]
         domains = tuple(each.name.text for each in limit.members if isinstance(each, Domain))
         meant = self._meant(names, empty_is_error=not certain or limit.outside)

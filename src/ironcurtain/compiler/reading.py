@@ -11,11 +11,12 @@ What is left is unread: the permissions under its heading ask, and the report be
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ironcurtain.compiler.document import LONGEST, sentences_of
 from ironcurtain.compiler.readers.model import Matter, read_by_model
 from ironcurtain.compiler.readers.reading import UNREAD, Reading, State, key_of
+from ironcurtain.compiler.readers.suggest import concerned
 from ironcurtain.compiler.readers.table import read_by_table
 from ironcurtain.compiler.statements import Sourced, compile_statements
 from ironcurtain.errors import Refusal
@@ -23,7 +24,7 @@ from ironcurtain.language.parsing import StatementError, parse
 from ironcurtain.language.statement import Mood, Statement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ironcurtain.compiler.catalogue import Tool
     from ironcurtain.compiler.document import Sentence
@@ -138,8 +139,8 @@ def _by_model(read: Read, speaker: Speaker, matter: Matter, asking: Asking) -> N
 def compiled_from(read: Read, tools: Sequence[Tool], known: Known, kept: Readings) -> tuple[Compiled, list[list[int]]]:
     """Compile what was read; also returns, for each sentence, the numbers of its statements.
 
-    A permission that was agreed to speaks of the tools that it picked then. The permissions under the heading of a
-    sentence that is unread or skipped ask.
+    A permission that was agreed to speaks of the tools that it picked then. The permissions under the heading of an
+    unread sentence ask; of a skipped one, whatever it might concern.
     """
     lines: list[Sourced] = []
     agreed: list[frozenset[str] | None] = []
@@ -148,7 +149,7 @@ def compiled_from(read: Read, tools: Sequence[Tool], known: Known, kept: Reading
     unclear = {
         sentence.headings
         for sentence, reading in zip(read.sentences, read.readings, strict=True)
-        if reading.state in (State.UNREAD, State.SKIPPED)
+        if reading.state is State.UNREAD
     }
     for sentence, reading in zip(read.sentences, read.readings, strict=True):
         owners.append([])
@@ -167,7 +168,25 @@ def compiled_from(read: Read, tools: Sequence[Tool], known: Known, kept: Reading
     rules = tuple(
         _asks(rule) if rule["name"] in asking and rule["then"] == "allow" else rule for rule in compiled.rules
     )
-    return replace(compiled, rules=rules), owners
+    skipped = [s for s, each in zip(read.sentences, read.readings, strict=True) if each.state is State.SKIPPED]
+    return replace(compiled, rules=(*_skipped(skipped, tools, known), *rules)), owners
+
+
+def _skipped(sentences: Sequence[Sentence], tools: Sequence[Tool], known: Known) -> Iterator[dict[str, Any]]:
+    """Rules that ask about whatever skipped sentences might concern, and permit nothing."""
+    for number, sentence in enumerate(sentences, 1):
+        by_server: dict[str, list[str]] = {}
+        for tool in concerned(sentence, tools, known):
+            by_server.setdefault(tool.server, []).append(tool.name)
+        for server, names in sorted(by_server.items()):
+            yield {
+                "name": f"skipped-{number}-{server}",
+                "principle": sentence.text,
+                "if": {"server": [server], "tool": sorted(names)},
+                "then": "escalate",
+                "joined": True,
+                "reason": f'"{sentence.text}" was skipped',
+            }
 
 
 def _permits(source: Sourced) -> bool:

@@ -105,6 +105,8 @@ _NOT_YET_SAID: Final = lexicon(
 _MAKING: Final = lexicon("create add write make new insert schedule leave submit put compose")
 _ACCESS: Final = lexicon("permission access acl collaborator sharing visibility privilege grantee ownership delegate")
 _MEMBERS: Final = lexicon("member collaborator user guest people person participant reviewer delegate follower")
+_GRANTED: Final = lexicon("user group iam bucket member account principal service")
+"""Who or what is given a policy or a role."""
 _MONEY: Final = lexicon("order payment charge payout trade transfer refund purchase withdrawal")
 _TRAVEL: Final = lexicon("flight hotel car ticket taxi ride trip room")
 _MEETINGS: Final = lexicon("event meeting appointment reservation booking invitation subscription")
@@ -194,6 +196,9 @@ def _acts_of_verb(verb: str, rest: set[str], words: set[str]) -> frozenset[str]:
     if verb in _MAKING and rest & _SAID and not words & _NOT_YET_SAID:
         found = {"create", "send"}
     if found != {"read"} and words & _ACCESS and "data" not in words:
+        found.add("share")
+    granted = {"policy", "role"} & rest and (rest & _GRANTED or verb in ("assign", "attach", "bind"))
+    if found != {"read"} and granted:
         found.add("share")
     if verb in ("add", "invite", "remove") and rest & _MEMBERS:
         found.add("share")

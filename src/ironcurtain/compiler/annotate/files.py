@@ -82,6 +82,8 @@ _FOREIGN: Final = lexicon(
 )
 _FOREIGN_TEXT: Final = re.compile("\u8def\u5f84|\u6587\u4ef6\u8def\u5f84|\u76ee\u5f55|\u30d1\u30b9|\uacbd\ub85c")
 """Paths in the other languages in which servers are written."""
+_OTHER_PATHS: Final = lexicon("return critical learning career clip shortest")
+"""What has a path that is no file: the return path of a mail."""
 _PATTERNS: Final = lexicon("include exclude ignore allow deny filter match skip")
 _FILTERED: Final = re.compile(r"\bfilter\b|\bmatching\b|\bonly (?:show|return|include)")
 
@@ -183,6 +185,8 @@ def speaks_of_elsewhere(argument: Argument) -> bool:
 def _may_be_path(argument: Argument, tool: Setting) -> bool:
     words = argument.words
     last = words[-1]
+    if words[-2:-1] and words[-2] in _OTHER_PATHS and last == "path":
+        return False
     of_urls = any({"url", "uri"} & set(name.split()) for name in tool.siblings)
     if of_urls and (words[0] in _PATTERNS or re.match(r"(?:regex|glob|patterns?)\b", argument.says)):
         return False

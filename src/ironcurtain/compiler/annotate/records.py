@@ -42,6 +42,7 @@ _CALLED: Final = re.compile(
     r"tenant|cluster|database|table|bucket|board|portal|instance) (?:code|key|slug|identifier|handle)\b"
 )
 """A record by the code that its description gives it."""
+_ENDPOINT: Final = re.compile(r"\b(?:api|rest) (?:endpoint|path|route) to\b|\b(?:api|rest) path\b")
 _OF_ONE: Final = re.compile(r"(?:the |a |unique )*(?:id|identifier|key|name) (?:of|for) (?:the |an? )")
 
 
@@ -89,7 +90,7 @@ def _is_named(argument: Argument, tool: Setting) -> bool:
         return True
     if _IS_ONE.match(argument.says) and last not in ("query", "filter", "name", "text"):
         return True
-    if _CALLED.match(argument.says):
+    if _CALLED.match(argument.says) or _ENDPOINT.search(argument.says[:80]):
         return True
     if words == ("name",) and not creates and tool.effects & {"read", "delete", "update", "execute"}:
         return True

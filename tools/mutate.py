@@ -17,6 +17,7 @@ import functools
 import io
 import multiprocessing
 import os
+import resource
 import shutil
 import signal
 import sys
@@ -45,8 +46,9 @@ TIERS = (
     ["tests/unit/test_house.py", "tests/unit/test_attacks.py", "tests/corpus/test_corpus.py::test_engine"],
     ["tests/spec/test_against_reference.py"],
 )
-FIRST_LIMIT = 20  # seconds for one mutant with the nearest tests, which take one; a mutant that hangs is noticed
-TIME_LIMIT = 150  # seconds for one in a later tier
+FIRST_LIMIT = 30  # seconds of processor time for one mutant with the nearest tests, which take five
+TIME_LIMIT = 150  # seconds of processor time for one in a later tier; a mutant that hangs is noticed
+PATIENCE = 10  # how many times longer it may take by the clock, on a busy machine
 
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
@@ -183,6 +185,7 @@ def _noticed(package: Path, tier: list[str], limit: float = TIME_LIMIT) -> bool:
     child = os.fork()
     if child == 0:
         os.setsid()
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit)))
         null = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(null, descriptor)
@@ -195,7 +198,7 @@ def _noticed(package: Path, tier: list[str], limit: float = TIME_LIMIT) -> bool:
 
             code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tier]))
         os._exit(code)
-    end = time.monotonic() + limit
+    end = time.monotonic() + limit * PATIENCE
     while time.monotonic() < end:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:

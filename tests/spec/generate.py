@@ -367,6 +367,8 @@ PREDICATES: dict[str, list[dict[str, Any]]] = {
         {"matches": ".*", "maxItems": 2},
         {"equals": "Bob", "in": ["Bob", "@CAT"]},
         {"maximum": 5},
+        {"given": True},
+        {"given": True, "equals": "bob"},
     ],
     "amount": [
         {"maximum": 100},
@@ -376,6 +378,7 @@ PREDICATES: dict[str, list[dict[str, Any]]] = {
         {"equals": "5"},
         {"minimum": 1, "maximum": 99},
         {"maximum": 50, "minItems": 2},
+        {"given": True, "minimum": 50},
     ],
     "outbound-content": [
         {"maxLength": 6},
@@ -395,6 +398,7 @@ PREDICATES: dict[str, list[dict[str, Any]]] = {
         {"matches": "rm .*"},
         {"matches": "select [^;]*;?"},
         {"matches": ".*drop.*"},
+        {"given": True},
     ],
     "channel": [
         {"equals": "C1"},
@@ -406,7 +410,7 @@ PREDICATES: dict[str, list[dict[str, Any]]] = {
     "place": [{"equals": "c1"}, {"minItems": 2}, {"in": ["file", "strasse", "@"]}],
     "host": [{"in": ["C1", "#C2"]}, {"matches": ".*evil.*"}],
     "account": [{"in": ["C1", "C2"]}, {"matches": "C.*"}, {"equals": "@C1"}, {"in": ["general", 3]}],
-    "read-path": [{"matches": ".*/Projects/.*"}, {"minItems": 2}, {"maxItems": 1}],
+    "read-path": [{"matches": ".*/Projects/.*"}, {"minItems": 2}, {"maxItems": 1}, {"given": True}],
 }
 GROUPS: dict[str, list[dict[str, Any]]] = {
     "recipient+attendee": [*PREDICATES["recipient"], {"minItems": 4}, {"maxItems": 3}],
@@ -441,6 +445,9 @@ ARGUMENT_PREDICATES: list[dict[str, Any]] = [
     {"maxItems": 1},
     {"matches": ".*a.*"},
     {"matches": "[a-z ]+", "maxLength": 8},
+    {"given": True},
+    {"given": True, "matches": "[a-z]+"},
+    {"given": True, "minItems": 2},
 ]
 ORIGINS = ["person", "result", "fs", "net/*", "n*", "fs/tool_0", "role:read-path", "role:recipient", "absent", "kind:x"]
 HOSTS = ["example.com", "*.example.com", "10.0.0.7", "localhost", "@hosts", "x.example", "evil.example"]

@@ -377,7 +377,7 @@ def membership_loads(body: Any, world: World) -> bool:
 
 
 def predicate_loads(subject: str, predicate: Any, world: World) -> bool:
-    fits = {
+    fits: dict[str, Callable[[Any], bool]] = {
         "equals": lambda _: True,
         "in": lambda bound: isinstance(bound, list),
         "matches": is_pattern,

@@ -181,6 +181,22 @@ def test_an_unknown_value_satisfies_no_allow_and_every_deny(place: Place, condit
     assert decision(place.world([rule("r", "allow", tool=["*"], **conditions)], mail), "send_mail", {}) == "deny"
 
 
+def test_given_speaks_of_values_that_were_sent(place: Place) -> None:
+    mail = tool("send_mail", {"to": {"roles": ["recipient"]}})
+    given = {"values": {"role:recipient": {"given": True, "matches": "b.*"}}}
+    denies = place.world([rule("d", "deny", **given), *ANY_MAIL], mail)
+    allows = place.world([rule("a", "allow", **given)], mail)
+    for to, denied, allowed in (
+        ("bob", "deny", "allow"),
+        ("eve", "allow", "deny"),
+        ([], "allow", "deny"),
+        (["bob", ","], "deny", "deny"),
+        ('"bob', "deny", "deny"),
+    ):
+        assert decision(denies, "send_mail", {"to": to}) == denied
+        assert decision(allows, "send_mail", {"to": to}) == allowed
+
+
 def test_an_unknown_value_is_more_than_any_count(place: Place) -> None:
     mail = tool("send_mail", {"to": {"roles": ["recipient"]}})
     few = rule("d", "deny", values={"role:recipient": {"maxItems": 5}})

@@ -1116,6 +1116,37 @@ def test_a_pattern_is_asked_of_the_text_itself_too(place: Place) -> None:
     assert language_outcome(place, rules, call("note", {"text": "secret"})) == "allow"
 
 
+@pytest.mark.parametrize(
+    ("predicate", "arguments", "denied", "allowed"),
+    [
+        ({"given": True}, {"to": "bob"}, "deny", "allow"),
+        ({"given": True}, {}, "allow", "deny"),  # unknown: the server picks somebody
+        ({"given": True}, {"to": ","}, "allow", "deny"),
+        ({"given": True}, {"to": ["bob", ","]}, "deny", "deny"),
+        ({"given": True}, {"to": '"bob'}, "deny", "deny"),  # opaque, but sent
+        ({"given": True, "equals": "bob"}, {"to": "bob"}, "deny", "allow"),
+        ({"given": True, "equals": "bob"}, {"to": "eve"}, "allow", "deny"),
+        ({"given": True, "equals": "bob"}, {}, "allow", "deny"),
+        ({"given": True, "maximum": 5}, {}, "allow", "deny"),
+        ({"given": True, "maximum": 5}, {"to": "bob"}, "deny", "deny"),  # an error
+        ({"given": True, "minItems": 2}, {"to": "bob"}, "allow", "deny"),
+        ({"given": True, "minItems": 2}, {"to": "bob, eve"}, "deny", "allow"),
+        ({"given": True, "minItems": 2}, {}, "allow", "deny"),
+        ({"equals": "bob"}, {}, "deny", "deny"),
+    ],
+)
+def test_given_speaks_of_values_that_were_sent(
+    place: Place, predicate: Any, arguments: Any, denied: str, allowed: str
+) -> None:
+    values: Any = {"values": {"role:recipient": predicate}}
+    request = call("send", arguments)
+    assert language_outcome(place, [rule("deny", **values), rule("allow", tool=["send"])], request) == denied
+    assert language_outcome(place, [rule("allow", **values)], request) == allowed
+    assert language_outcome(place, [rule("allow", tool=["send"], unless=[values])], request) == denied
+    lifted = [rule("deny", tool=["send"], unless=[values]), rule("allow", tool=["send"])]
+    assert language_outcome(place, lifted, request) == allowed
+
+
 @pytest.mark.parametrize(("name", "leaf"), [("upload", "place"), ("connect", "host")])
 def test_place_and_host_are_roles_of_places(place: Place, name: str, leaf: str) -> None:
     evil: Any = {"domains": {"roles": [leaf], "allowed": ["evil.example"]}}

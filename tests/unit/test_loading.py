@@ -258,6 +258,8 @@ WRONG_TYPES = [
     Odd("rules", (POLICY, "rules"), {}, "rules", "["),
     Odd("elsewhere", rule_at(5, "elsewhere"), "true", "rules[5].elsewhere", "true"),
     Odd("joined", rule_at(5, "joined"), "true", "rules[5].joined", "true"),
+    Odd("given false", rule_at(1, "if"), predicate({"given": False}), f"{WRITING}.given", "unless"),
+    Odd("given 1", rule_at(1, "if"), predicate({"given": 1}), f"{WRITING}.given", "true"),
     Odd("unless", rule_at(1, "if", "unless"), predicate({"maxItems": 1}), UNLESS, "["),
     Odd("no exception at all", rule_at(1, "if", "unless"), [], UNLESS, "leave the key out"),
     Odd("an exception that is none", rule_at(1, "if", "unless"), ["to ann"], f"{UNLESS}[0]", "{"),
@@ -374,6 +376,7 @@ def test_a_refused_list_entry_names_the_list(place: Place) -> None:
             rule_at(0, "if", "paths", "within"), ["~/docs", "/srv", "~"], id="within one of several directories"
         ),
         pytest.param(rule_at(5, "joined"), True, id="a joined escalate"),
+        pytest.param(rule_at(1, "if"), predicate({"given": True}), id="a value that is given"),
         pytest.param(rule_at(1, "joined"), False, id="a deny that is not joined"),
         pytest.param(
             rule_at(1, "if", "unless"), [predicate({"equals": "/x"}), predicate({"maxItems": 1})], id="exceptions"

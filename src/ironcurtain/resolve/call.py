@@ -230,14 +230,17 @@ class _Work:
         if form is Category.PARTY:
             return self._parties(shape.leaf, roles, text)
         if form is Category.PATH:
+            directory = self._directory(shape) if not text.startswith(("/", "~")) else None
+            if directory is None:
+                one: Value = self.resolver.paths.resolve(text, self.base, self.steps)
+                sent = str(one)
+            else:
+                one, sent = self._relative(shape.leaf, text, directory)
             self.named += len(text)
             if self.named > MAX_PATHS:
                 raise Refusal("value_count", f"more than {MAX_PATHS} characters of paths", "ask for fewer at once")
-            directory = self._directory(shape) if not text.startswith(("/", "~")) else None
-            if directory is not None:
-                return self._relative(shape.leaf, text, directory)
-            one: Value = self.resolver.paths.resolve(text, self.base, self.steps)
-        elif form is Category.URL:
+            return (one,), sent
+        if form is Category.URL:
             one = resolve_url(text, lookup)
         elif form is Category.PLACE:
             one = resolve_place(text, lookup)
@@ -257,7 +260,7 @@ class _Work:
                 return self.resolver.paths.resolve(value, self.base, self.steps).text
         return None
 
-    def _relative(self, leaf: str, text: str, directory: str) -> tuple[tuple[Value, ...], str]:
+    def _relative(self, leaf: str, text: str, directory: str) -> tuple[Value, str]:
         """A path from the directory that another argument names; it is sent as it came, less links and dots.
 
         INVARIANT: what the server finds there is what was decided: the path does not lead out of the directory.
@@ -265,7 +268,7 @@ class _Work:
         found = self.resolver.paths.resolve(text, directory, self.steps)
         if not found.named_within(directory):
             raise Refusal("path_escape", f"{leaf}: {quote(text)} leads out of {directory}", "name a file inside it")
-        return (found,), found.text[len(directory.rstrip("/")) + 1 :] or "."
+        return found, found.text[len(directory.rstrip("/")) + 1 :] or "."
 
     def _parties(self, leaf: str, roles: tuple[Role, ...], text: str) -> tuple[tuple[Value, ...], str]:
         parties = resolve_parties(text)

@@ -89,6 +89,8 @@ _VERBISH: Final = lexicon(
     empty trash list"""
 )
 """Nouns that are verbs where a name begins with them, whatever follows: `update_list`."""
+_LAST: Final = lexicon("list search query count export import upload download status info history stat")
+"""What a name ends with that begins with the noun: `record_search`."""
 _READING: Final = lexicon("get list search read find fetch describe show count lookup retrieve view")
 """Readers after which the other verbs of a name are no verbs: `get_create_fields`."""
 _LOOKING: Final = lexicon("check validate preview simulate explain lint estimate verify test dry")
@@ -166,7 +168,7 @@ def verbs_at(words: Sequence[str]) -> list[int]:
     if any(words[index] in _LOOKING for index in sorted([*sure, *loose])[:1]):
         return sorted([*sure, *loose])[:1]
     chosen = sorted([*sure, *(index for index in loose if _stands_as_verb(words, index, sure))])
-    chosen = chosen or (loose[-1:] if words[-1:] == ("list",) else loose[:1])
+    chosen = chosen or (loose[-1:] if words and words[-1] in _LAST else loose[:1])
     if chosen and words[chosen[0]] in _READING:
         return [index for index in chosen if index == chosen[0] or _is_joined(words, index) or words[index] == "write"]
     return chosen
@@ -185,7 +187,7 @@ def _stands_as_verb(words: Sequence[str], index: int, sure: Sequence[int]) -> bo
     """`search_and_replace`, `post_message`, but not `message_delete` or `get_comment`."""
     first = all(other > index for other in sure) and not any(word in _NOUNS for word in words[:index])
     noun_first = any(other in (index + 1, len(words) - 1) for other in sure) and words[index] not in _VERBISH
-    noun_first = noun_first or (words[-1] == "list" and index < len(words) - 1 and words[index] not in _VERBISH)
+    noun_first = noun_first or (words[-1] in _LAST and index < len(words) - 1 and words[index] not in _VERBISH)
     joins = index + 1 < len(words) and words[index + 1] in ("and", "or", "then")
     return _is_joined(words, index) or (first and (joins or not noun_first))
 

@@ -136,17 +136,25 @@ def _understood(server: str, definition: Mapping[str, Any], subject: Subject) ->
     for leaf, found in modes.items():  # what it may be in any of them
         roles = meanings[leaf].roles.union(*(meaning.roles for _, meaning in found))
         meanings[leaf] = replace(meanings[leaf], roles=roles)
+    made = tool.effects | ({"create"} if _makes_file(tool, meanings) else frozenset())
     doubts = {leaf: meaning.doubt for leaf, meaning in meanings.items() if meaning.doubt}
     return Understood(
         server=server,
         definition=definition,
-        effects=tool.effects,
+        effects=made,
         arguments=arguments,
         meanings=meanings,
         selector=selector.leaf if selector else None,
         modes=modes,
         doubts=doubts if sure else {**doubts, "": "its name has no verb that we know"},
     )
+
+
+def _makes_file(tool: Setting, meanings: Mapping[str, Meaning]) -> bool:
+    """Return whether a reader puts what it makes into a file: `extract_audio(input, output)`."""
+    outputs = [argument for argument in tool.arguments if not {"output", "out", "dest"}.isdisjoint(argument.words)]
+    written = any("write-path" in meanings[argument.leaf].roles for argument in outputs)
+    return written and tool.only_reads and tool.speaks_of("extract", "render", "transcribe", "capture", "record")
 
 
 def _by_mode(

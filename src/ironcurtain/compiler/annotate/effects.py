@@ -152,7 +152,7 @@ def _effects_of_verb(verb: str, rest: set[str], words: set[str]) -> set[str]:
         and not words & {"draft", "pull", "merge", "link"}
     ):
         found |= {"pay"} if rest & _PAY_OBJECTS else set()
-    if found != {"read"} and rest & _ACCESS and "data" not in words:
+    if found != {"read"} and words & _ACCESS and "data" not in words:
         found |= {"share"}
     if verb in ("add", "invite") and rest & _MEMBERS:
         found = {"share"}

@@ -34,6 +34,8 @@ _SAVED: Final = re.compile(
     r"\b(?:save|write|output|export|download(?:ed)?|stored?)\b.{0,40}\b(?:to|in|into|at)\b|\boutput (?:file|path|dir)|"
     r"\bwhere .{0,30}(?:saved|written|stored|downloaded)|destination|\b(?:save|write) .{0,40}\bto (?:an? |this )?file\b"
 )
+_DELETED: Final = re.compile(r"\b(?:files?|paths?|director(?:y|ies)|folders?)\b.{0,30}\bto (?:delete|remove)\b")
+_DELETES_FILES: Final = re.compile(r"^(?:deletes?|removes?) (?:\w+ ){0,4}(?:files?|director(?:y|ies)|folders?)\b")
 _FROM_FILE: Final = re.compile(r"\b(?:by )?importing an? (?:\w+ )?file|\bfrom an? (?:\w+ ){0,2}(?:file|image)\b")
 _READ_FROM: Final = re.compile(
     r"\b(?:read|load|taken|loaded)\b.{0,60}\bfrom\b|\bfile (?:to|that is) (?:read|load|upload|attach|parse|import|send|"
@@ -80,7 +82,7 @@ def _path_roles(argument: Argument, tool: Setting) -> set[str]:
     if tool.speaks_of("move", "rename"):
         return {"read-path", "delete-path"} | (set() if words & _ORIGIN or two else {"write-path"})
     copied = tool.speaks_of("copy", "duplicate") and two and _is_about_the_whole(tool)
-    return {"read-path"} if words & _ORIGIN or copied else _by_effect(words, tool)
+    return {"read-path"} if words & _ORIGIN or copied else _by_effect(argument, tool)
 
 
 def _is_used(argument: Argument, tool: Setting) -> bool:
@@ -109,8 +111,10 @@ def is_sent_along(argument: Argument, effects: frozenset[str]) -> bool:
     return bool({"attach", "attachment"} & set(argument.words)) and "send" in effects
 
 
-def _by_effect(words: set[str], tool: Setting) -> set[str]:
-    effects, whole = tool.effects, _is_about_the_whole(tool)
+def _by_effect(argument: Argument, tool: Setting) -> set[str]:
+    words, effects = set(argument.words), tool.effects
+    deleted = "delete" in effects and (_DELETED.search(argument.says) or _DELETES_FILES.search(tool.nutshell))
+    whole = _is_about_the_whole(tool) or bool(deleted)
     if tool.only_reads:
         return {"read-path"}
     if "delete" in effects and whole:

@@ -43,6 +43,7 @@ _WHO: Final = lexicon("author committer from sender owner creator reporter my ow
 _REACHED: Final = re.compile(
     r"e-?mail|recipient|address|phone|user|person|people|contact|member|wallet|account|send|deliver|channel|chat"
 )
+_ADDING: Final = re.compile(r"\b(?:invited|granted|given access)\b")
 _PEOPLE_MADE: Final = lexicon("user agent contact member invitation requester")
 
 
@@ -51,14 +52,14 @@ def person(argument: Argument, tool: Setting) -> Meaning | None:
     words = argument.words
     if argument.is_flag or not words or words[0] in ("from", "sender") or words[-1] == "sid":
         return None
-    if argument.is_criterion:
-        return NOTHING
-    if words[:2] == ("reply", "to"):
-        return _replied(argument, tool)
-    if _is_own(argument):
-        return None
+    if argument.is_criterion or words[:2] == ("reply", "to"):
+        return NOTHING if argument.is_criterion else _replied(argument, tool)
     around = {word for name in argument.above for word in words_of(name)}
-    who = words[-2] if words[-1] in _FORMS and len(words) > 1 else words[-1]
+    if _is_own(argument) or around & {"from", "sender"}:
+        return None
+    if argument.above and words[-1] == "name" and not around & _INVITED:
+        return None
+    who = _who(words)
     if (who in _INVITED or around & _INVITED) and (tool.subject.is_about("calendar") or "attendee" in {who, *around}):
         return _invited(words, tool, inside=bool(around & _INVITED))
     if tool.only_reads:
@@ -68,6 +69,14 @@ def person(argument: Argument, tool: Setting) -> Meaning | None:
     if who == "host" and {"alternative", "co"} & set(words):
         return meaning("attendee")
     return _written_to(argument, who, tool) or _given(argument, who, tool) or _stored(argument, tool)
+
+
+def _who(words: tuple[str, ...]) -> str:
+    """Return the word for a person, without how the person is named: of `user_id_list` it is `user`."""
+    rest = list(words)
+    while len(rest) > 1 and rest[-1] in _FORMS:
+        rest.pop()
+    return rest[-1]
 
 
 def _is_own(argument: Argument) -> bool:
@@ -136,7 +145,8 @@ def _given(argument: Argument, who: str, tool: Setting) -> Meaning | None:
     if who in _GROUPS and tool.speaks_of(*_ACCESS):
         return meaning("recipient")
     adds = tool.speaks_of("add") and tool.speaks_of(*_ADDED)
-    grants = tool.speaks_of(*_GRANTS) or _GRANTING.search(tool.nutshell) or adds or gives
+    told = _GRANTING.search(tool.nutshell) or _ADDING.search(argument.says[:60])
+    grants = tool.speaks_of(*_GRANTS) or told or adds or gives
     named = who in _PERSON or {"user", "principal"} <= set(argument.words)
     known = named and "as" not in argument.words and tool.effects != {"delete"}
     return meaning("recipient") if grants and known else None

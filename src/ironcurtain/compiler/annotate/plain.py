@@ -24,6 +24,9 @@ _COUNTS: Final = lexicon(
 )
 _COIN: Final = re.compile(r"\b(?:wei|eth|ether|btc|lamports?|satoshis?|coins?|amount)\b")
 _AN_ID: Final = re.compile(r"\bids?\b|_\.\.\.|\bidentifier\b")
+_TOKEN_OF: Final = re.compile(
+    r"(?:the )?token (?:of|for) (?:the |a )(?:file|document|folder|page|record|table|message)"
+)
 _SETTINGS: Final = lexicon(
     """limit offset page cursor per_page page_size page_token start_cursor next_token skip max_results order sort
     order_by sort_by direction format encoding timezone language locale currency unit verbosity depth mode
@@ -59,6 +62,8 @@ def choice(argument: Argument, _: Setting) -> Meaning | None:
 
 def setting(argument: Argument, tool: Setting) -> Meaning | None:
     """How something is done, or how much of it is shown."""
+    if argument.words == ("token",) and _TOKEN_OF.match(argument.says):
+        return meaning("identifier")
     if "_".join(argument.words) not in _SETTINGS or speaks_of_path(argument) or speaks_of_address(argument):
         return None
     return NOTHING if tool.only_reads or not tool.speaks_of(*argument.words) else None

@@ -43,7 +43,7 @@ _CALLED: Final = re.compile(
 )
 """A record by the code that its description gives it."""
 _ENDPOINT: Final = re.compile(r"\b(?:api|rest) (?:endpoint|path|route) to\b|\b(?:api|rest) path\b")
-_OF_ONE: Final = re.compile(r"(?:the |a |unique )*(?:id|identifier|key|name) (?:of|for) (?:the |an? )")
+_OF_ONE: Final = re.compile(r"(?:the |a |unique )*(?:id|identifier|key|name|token) (?:of|for) (?:the |an? )")
 
 
 def record(argument: Argument, tool: Setting) -> Meaning | None:
@@ -61,7 +61,7 @@ def record(argument: Argument, tool: Setting) -> Meaning | None:
     pressed = words == ("key",) and tool.speaks_of("press", "keyboard", "key")
     if set(words) & {"ai", "llm"} or (pressed and tool.subject.is_about("browser", "device")):
         return None
-    if last in _IDS or is_numbered(argument, tool):
+    if last in _IDS or words[-2:] == ("id", "list") or is_numbered(argument, tool):
         return meaning("identifier")
     if argument.is_number or argument.free:
         return None

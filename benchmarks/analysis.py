@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,22 +95,30 @@ class Writer:
         """One rule: for a few tools of a server, or for many."""
         server = self.chance.choice(sorted(self.servers))
         there = self.servers[server]
-        most = len(there) if self.chance.random() < 0.2 else 6  # noqa: PLR2004 - one in five speaks of a whole server
+        most = len(there) if self.chance.random() < 0.2 else 6
         tools = self.chance.sample(there, self.chance.randint(1, min(most, len(there))))
         then = self.chance.choice(["allow", "allow", "allow", "deny", "escalate"])
         conditions: dict[str, Any] = {"server": [server], "tool": [tool.name for tool in tools]}
         conditions |= self._condition(tools, required=False)
         exceptions = [self._condition(tools, required=True) for _ in range(self.chance.choice([0, 0, 1, 1, 2, 3]))]
+        exceptions += self._other_arguments(tools) if then == "allow" and self.chance.random() < 0.5 else []
         if any(exceptions):
             conditions["unless"] = [group for group in exceptions if group]
         rule = {"name": name, "principle": "A sentence.", "if": conditions, "then": then}
-        return rule | ({"joined": True} if then == "escalate" and self.chance.random() < 0.5 else {})  # noqa: PLR2004
+        return rule | ({"joined": True} if then == "escalate" and self.chance.random() < 0.5 else {})
 
     def _condition(self, tools: list[Annotated], *, required: bool) -> dict[str, Any]:
         tool = self.chance.choice(tools)
+        kinds: list[Callable[[Annotated], dict[str, Any]]]
         kinds = [self._paths, self._people, self._hosts, self._value, self._value, self._count]
         kinds += [] if required else [self._nothing] * 4
         return self.chance.choice(kinds)(tool) or self._value(tool)
+
+    def _other_arguments(self, tools: list[Annotated]) -> list[dict[str, Any]]:
+        """Exceptions for arguments that a permission does not speak of: they must not be used."""
+        names = sorted({leaf for tool in tools for leaf, _ in tool.arguments()})
+        unused = self.chance.sample(names, min(len(names), self.chance.randint(1, 8)))
+        return [{"values": {f"arg:{leaf}": {"minItems": 1}}} for leaf in unused]
 
     def _nothing(self, _: Annotated) -> dict[str, Any]:
         return {}
@@ -195,7 +204,7 @@ class Workload:
         size = f"{self.rules} rules, {self.tools} tools"
         for says, rules in readings.items():
             new = self._load(annotated, rules)
-            seconds, found = timed(lambda new=new: diff_policies(old, new, NOW))
+            seconds, found = timed(partial(diff_policies, old, new, NOW))
             told = f"{len(found.changes)} changes, {found.regions} regions, {len(found.doubts)} doubts"
             yield f"compare, {size}, {says}", seconds, told
         prover = Prover(old, NOW)
@@ -210,7 +219,10 @@ class Workload:
     def _load(self, annotated: dict[str, list[Annotated]], rules: list[dict[str, Any]]) -> Loaded:
         setup = {"home": str(self.root / "home"), "sandbox": str(self.root / "box")}
         policy: Any = {"version": 1, "setup": setup, "rules": rules}
-        notes: Any = {"version": 1, "servers": {s: {"tools": [t.fields for t in all_]} for s, all_ in annotated.items()}}
+        notes: Any = {
+            "version": 1,
+            "servers": {s: {"tools": [t.fields for t in all_]} for s, all_ in annotated.items()},
+        }
         items = {POLICY: Item(policy, POLICY), ANNOTATIONS: Item(notes, ANNOTATIONS)}
         return build(Bundle(self.root, items), Surroundings(self.root / "ironcurtain", NOW))
 

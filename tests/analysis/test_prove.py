@@ -212,7 +212,7 @@ def test_tools_that_come_go_or_change_are_told(place: Place) -> None:
 
 
 def test_texts_stand_for_every_combination_of_answers() -> None:
-    found = texts_for([("(?i).*drop.*", True), ("select [a-z]+", False)], [3], ["drop"], "x")
+    found = texts_for((("(?i).*drop.*", True), ("select [a-z]+", False)), [3], frozenset({"drop"}), "x")
     assert found.complete
     matches = {
         ("drop" in text.lower(), text.startswith("select ") and text[7:].islower(), len(text) <= 3)

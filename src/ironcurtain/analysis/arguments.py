@@ -97,6 +97,11 @@ class Arguments:
         free = any(node.keys().isdisjoint(_LIMITING) and _types(node) != ["null"] for node in nodes)
         return not nodes or free or all(any(accepts(node, self._root, value) for node in nodes) for value in values)
 
+    def may_be_empty(self, leaf: str) -> bool:
+        """Return whether an empty text, list or object, or `null`, may stand at the leaf."""
+        kind = self.kind(leaf)
+        return kind.many or kind.nullable or (kind.takes("string") and self.accepts(leaf, [""]))
+
     def needed(self, chosen: Mapping[str, Sequence[Json]]) -> set[str]:
         """The arguments that the schema insists on beside the chosen ones, inside the objects that these are in."""
         return {leaf for leaf in _leaves(self.build(chosen), "") if "." in leaf and leaf not in chosen}

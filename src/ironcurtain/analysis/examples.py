@@ -25,23 +25,27 @@ class Example:
     decision: Decision
 
     def fields(self) -> dict[str, Json]:
-        """As a line for `ironcurtain check`."""
+        """Return the call as a line for `ironcurtain check`."""
+        sources: list[Json] | None = None if self.call.sources is None else [*sorted(self.call.sources)]
         return {
             "serverName": self.call.server,
             "toolName": self.call.tool,
             "arguments": self.call.arguments,
+            **({} if sources is None else {"sources": sources}),
         }
 
 
 def example_of(region: Region, choices: Iterable[Choice], loaded: Loaded, now: float) -> Example:
-    """A call that holds these choices, decided."""
-    choices = tuple(choices)
+    """Return a call that holds these choices, decided."""
+    options = [choice.option for choice in choices]
     chosen: dict[str, list[Json]] = {}
-    for choice in choices:
-        if choice.option.chosen:
-            chosen.setdefault(choice.option.leaf, []).extend(choice.option.chosen)
-    for choice in choices:
-        if choice.option.items and not choice.option.chosen and choice.option.leaf in chosen:
-            chosen[choice.option.leaf].append("")  # beside others, what is left out is an empty element
-    call = ToolCall(region.tool.server, region.tool.name, region.space.arguments.build(chosen))
+    for option in options:
+        if option.chosen:
+            chosen.setdefault(option.leaf, []).extend(option.chosen)
+    call = ToolCall(
+        region.tool.server,
+        region.tool.name,
+        region.space.arguments.build(chosen),
+        sources=next((option.sources for option in options if option.sources is not None), None),
+    )
     return Example(call, decide_call(call, loaded, now).decision)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ironcurtain.analysis.space import capped
+from ironcurtain.analysis.regions import view_of
 from ironcurtain.model.decision import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ironcurtain.analysis.regions import Judge, Region
-    from ironcurtain.analysis.space import Option, Summary, ToolSpace
+    from ironcurtain.analysis.regions import Judge, Key, Region
+    from ironcurtain.analysis.space import Option, ToolSpace
+    from ironcurtain.analysis.whole import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,24 +21,25 @@ class Foreseen:
     """All regions of one tool."""
 
     space: ToolSpace
-    regions: Mapping[Summary, Region]
-    _parts: Mapping[int, Summary]
-    """What each option contributes to the summary."""
+    regions: Mapping[Key, Region]
+    _parts: Mapping[int, Part]
+    """What each option adds to a call."""
 
     @classmethod
     def of(cls, space: ToolSpace, judge: Judge) -> Foreseen:
         """Look at every region of a space."""
         parts = {id(option): group.part for c in space.columns for group in c.groups for option in group.options}
-        return cls(space, {region.summary: region for region in judge.regions(space)}, parts)
+        return cls(space, {region.key: region for region in judge.regions(space)}, parts)
 
     def outcome(self, options: Iterable[Option]) -> Outcome | None:
-        """The outcome of a call that holds these options, one or more for each argument; nothing if it is unknown."""
-        chosen = {id(option): self._parts[id(option)] for option in options}
-        whole = next(iter(self.regions)).emptied()
-        for part in chosen.values():
-            whole = capped(whole.with_(part), self.space.limits)
-        region = self.regions.get(whole.told_by(self.space.limits))
+        """Return the outcome of a call that holds these options, some for each argument; nothing if it is unknown."""
+        sight = self.space.sight
+        chosen = [id(option) for option in options]
+        facts, counts = 0, (0,) * len(sight.counters)
+        for part in (self._parts[each] for each in chosen):
+            facts, counts = facts | part.facts, sight.added(counts, part.counts)
+        region = self.regions.get(view_of(self.space, sight.settled(facts, 0), counts))
         if region is None:
             return None
-        held = (choice for choices in region.columns for choice in choices if id(choice.option) in chosen)
+        held = [choice for choices in region.columns for choice in choices.all if id(choice.option) in chosen]
         return max((*region.said, *(choice.outcomes[0] for choice in held)), default=Outcome.ALLOW)

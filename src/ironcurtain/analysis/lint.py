@@ -2,7 +2,7 @@
 
 - *duplicate*: the same conditions and the same decision as an earlier rule.
 - *contradictory*: the same conditions as an earlier rule, and another decision. The earlier one always wins.
-- *shadowed*: an earlier rule matches whenever this one does.
+- *shadowed*: an earlier rule matches whenever this one does. Behind a joined rule others are asked: it shadows nothing.
 - *unreachable*: no annotated tool can ever bring it into play.
 - *ambiguous*: a bare name in an access list that tools of several servers have.
 - *unusable*, *drifted*: tools that can never be called.
@@ -43,10 +43,11 @@ def lint_policy(loaded: Loaded) -> list[Finding]:
 
 
 def _rules(rules: tuple[Rule, ...], tools: tuple[Tool, ...]) -> Iterator[Finding]:
-    seen: dict[tuple[Conditions, bool], Rule] = {}
+    seen: dict[tuple[Conditions, bool, bool], Rule] = {}
     for index, rule in enumerate(rules):
-        key = (rule.conditions, rule.elsewhere)
-        first = seen.setdefault(key, rule)
+        same = (rule.conditions, rule.elsewhere)
+        # What a joined rule asks about others decide: only another joined one repeats it.
+        first = seen.get((*same, False)) or seen.setdefault((*same, rule.joined), rule)
         if first is not rule:
             if first.then is rule.then:
                 yield Finding("duplicate", f"{rule.name} repeats {first.name}", (rule.name, first.name))
@@ -68,6 +69,7 @@ def _covers(earlier: Rule, later: Rule) -> bool:
     """Whether the earlier rule decides every claim that the later one could."""
     if (
         earlier.unanswered
+        or earlier.joined
         or (earlier.elsewhere and not later.elsewhere)
         or (reads_only(earlier) and not reads_only(later))
     ):
@@ -85,14 +87,18 @@ def _applies_wherever(earlier: Rule, later: Rule) -> bool:
         )
     if not later.named or not later.named <= earlier.named:
         return False
-    return later.then is not Outcome.ALLOW or earlier.then is Outcome.ALLOW
+    # A deny leaves out what is carried; an escalate covers it only beside values of its roles; an allow covers it all.
+    covering = {Outcome.DENY: 0, Outcome.ESCALATE: 1, Outcome.ALLOW: 2}
+    return covering[later.then] <= covering[earlier.then]
 
 
 def _asks_no_more(earlier: Rule, later: Rule) -> bool:
     """Whether every condition of the earlier rule follows from one of the later rule's."""
     mine, its = earlier.conditions, later.conditions
-    if (earlier.then is Outcome.ALLOW) != (later.then is Outcome.ALLOW) and _tests(mine):
-        return False  # "all of them" and "any of them" do not follow from each other
+    same_polarity = (earlier.then is Outcome.ALLOW) == (later.then is Outcome.ALLOW)
+    # "All of them" and "any of them" do not follow from each other; what an exception lifts, the later rule decides.
+    if (_tests(mine) and not same_polarity) or not {*map(frozenset, mine.unless)} <= {*map(frozenset, its.unless)}:
+        return False
     if mine.tools and not (its.tools and all(name_is_listed(name, mine.tools) for name in its.tools)):
         return False
     if mine.servers and not (its.servers and all(name_is_listed(name, mine.servers) for name in its.servers)):
@@ -111,7 +117,7 @@ def _asks_no_more(earlier: Rule, later: Rule) -> bool:
 
 
 def _tests(conditions: Conditions) -> bool:
-    return bool(conditions.paths or conditions.domains or conditions.lists or conditions.values)
+    return bool(conditions.paths or conditions.domains or conditions.lists or conditions.values or conditions.unless)
 
 
 def _path_follows(mine: PathTest, its: PathTest) -> bool:

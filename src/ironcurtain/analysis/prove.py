@@ -12,10 +12,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.analysis.examples import example_of
-from ironcurtain.analysis.regions import Judge
-from ironcurtain.analysis.space import Spaces
+from ironcurtain.analysis.regions import Judge, matches_what_is_known
+from ironcurtain.analysis.space import Ruleset, Spaces
 from ironcurtain.engine.chain import RuleBook
-from ironcurtain.engine.conditions import roles_of, tests_of
 from ironcurtain.engine.invariants import check_invariants
 from ironcurtain.engine.protected import CLIENT_CONFIGURATIONS
 from ironcurtain.errors import Refusal
@@ -26,16 +25,17 @@ from ironcurtain.model.resolved import CanonicalPath
 from ironcurtain.model.roles import DELETE_PATH, READ_PATH, WRITE_PATH
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterator
 
     from ironcurtain.analysis.examples import Example
     from ironcurtain.analysis.regions import Choice, Region, Ruling
     from ironcurtain.analysis.space import ToolSpace
     from ironcurtain.artifacts.policy import Loaded
     from ironcurtain.model.call import Json, ToolCall
-    from ironcurtain.model.policy import Rule
+    from ironcurtain.model.policy import Rule, Tool
 
 _ALLOW: Final = (Outcome.ALLOW,)
+_NO_RULE: Final = "no rule"
 _EVERYTHING: Final[Json] = {
     "version": 1,
     "task": "everything",
@@ -117,15 +117,15 @@ class Prover:
     _instead: dict[str, dict[str, tuple[Outcome, Region, Choice | None]]] = field(default_factory=dict)
     """For each of them what decides in its place, how, and where."""
     _order: dict[str, int] = field(init=False)
-    _waiting: frozenset[str] = field(init=False)
-    """The rules with a question that nobody answers yet."""
+    _lasting: frozenset[str] = field(init=False)
+    """The rules behind which others are asked, too: those that are joined, or wait for an answer."""
     _places: tuple[str, ...] = field(init=False)
     """The directories that permissions name for deleting."""
 
     def __post_init__(self) -> None:
         rules = self.loaded.policy.book.rules
         self._order = {rule.name: number for number, rule in enumerate(rules)}
-        self._waiting = frozenset(rule.name for rule in rules if rule.unanswered)
+        self._lasting = frozenset(rule.name for rule in rules if rule.unanswered or rule.joined)
         self._places = tuple(
             place
             for rule in rules
@@ -136,8 +136,9 @@ class Prover:
     def statements(self) -> list[Statement]:
         """Everything that is asked of every policy."""
         policy = self.loaded.policy
-        judge = Judge(policy, (policy.book,))
-        spaces = Spaces(self.loaded, (policy.book.rules,), mixing=2 if any(map(_asks_twice, policy.book.rules)) else 1)
+        chains = (Ruleset(policy.book, policy.setup.sandbox),)
+        judge = Judge(policy, chains)
+        spaces = Spaces(self.loaded, chains)
         for tool in policy.tools.values():
             space = spaces.of(tool)
             self._doubts += [f"{tool.server}/{tool.name}: {doubt}" for doubt in space.doubts]
@@ -163,10 +164,7 @@ class Prover:
             if not moot and id(ruling.verdicts) not in self._looked_at:  # the same claim, seen by the same tests
                 self._looked_at.add(id(ruling.verdicts))
                 self._ruled.append((region, choice, ruling))
-                self._deciding.add(verdict.rule or "")
-                if self._waiting:
-                    # Behind a rule that waits for an answer another one may decide; otherwise it is known which does.
-                    self._deciding.update(self._once_answered(judge.holding(None, book, region.tool, ruling)))
+                self._deciding.update(self._in_play(judge, book, region.tool, ruling))
             if verdict.outcome is not Outcome.ALLOW:
                 continue
             grant = book.rules[self._order[verdict.rule]] if verdict.rule else None
@@ -181,11 +179,23 @@ class Prover:
                 shown = ", ".join(map(str, ruling.claim.values))
                 self._note(region, choice, self._deletes, "deletes", f"deletes {shown}", verdict.rule or "")
 
-    def _once_answered(self, held: Iterable[Rule]) -> Iterator[str]:
-        """The rules that wait for an answer, and the one that decides when they have been answered with no."""
+    def _in_play(self, judge: Judge, book: RuleBook, tool: Tool, ruling: Ruling) -> Iterator[str]:
+        """Yield the rules that a verdict rests on.
+
+        That is the one that decides, and before it those that are joined to it or wait for an answer. A prohibition
+        that matches only because a value cannot be read is not among them: it speaks of something else.
+        """
+        verdict = ruling.verdicts[0]
+        candidates = book.candidates(tool, ruling.claim, ruling.scope) if self._lasting else ()
+        if not any(candidate.rule.name in self._lasting for candidate in candidates):
+            held = [book.rules[self._order[verdict.rule]]] if verdict.rule else []
+        else:
+            held = judge.holding(None, book, tool, ruling)
         for rule in held:
-            yield rule.name
-            if not rule.unanswered:
+            idle = rule.joined and not rule.unanswered and verdict.outcome is Outcome.DENY
+            if not idle and matches_what_is_known(rule, ruling):
+                yield rule.name
+            if rule.name not in self._lasting:
                 return
 
     def _note(
@@ -195,7 +205,7 @@ class Prover:
         tool = f"{region.tool.server}/{region.tool.name}"
         if any(breach.rules == (rule,) and breach.message.startswith(tool) for breach in breaches):
             return
-        choices = region.call(_ALLOW, choice)
+        choices = region.call(_ALLOW, choice) if _ALLOW in region.possible else None
         if choices is None:
             return
         example = example_of(region, choices, self.loaded, self.now)
@@ -272,7 +282,9 @@ class Prover:
         """For each tool, a call that is denied and one that is asked about."""
         for outcome in (Outcome.DENY, Outcome.ESCALATE):
             key = (region.tool.server, region.tool.name, outcome)
-            if key not in self._refused and (choices := region.call((outcome,))) is not None:
+            if key in self._refused or (outcome,) not in region.possible:
+                continue
+            if (choices := region.call((outcome,))) is not None:
                 self._refused[key] = example_of(region, choices, self.loaded, self.now).call
 
     def _narrowed(self) -> Statement:
@@ -298,15 +310,18 @@ class Prover:
     def _reached(self) -> Statement:
         breaches, repeated = [], 0
         for rule in self._silent:
-            deciders = tuple(self._instead[rule.name])
-            alike = deciders and all(said is not Outcome.ALLOW for said, *_ in self._instead[rule.name].values())
-            if rule.then is not Outcome.ALLOW and alike:
+            deciders = self._instead[rule.name]
+            alike = deciders and all(said is not Outcome.ALLOW for said, *_ in deciders.values())
+            named = [name for name in deciders if name in self._order]
+            if rule.then is not Outcome.ALLOW and alike and named:
                 repeated += 1  # a prohibition that others make, too
                 continue
-            why = (
-                f"{', '.join(deciders[:3])} decide everything that it speaks of" if deciders else "it speaks of nothing"
-            )
-            breaches.append(Breach(f"{rule.name} never decides anything: {why}", (rule.name, *deciders)))
+            why = f"{', '.join([*deciders][:3])} decide everything that it speaks of"
+            if not deciders:
+                why = "it speaks of nothing"
+            elif [*deciders] == [_NO_RULE]:
+                why = "it asks about what no rule permits"
+            breaches.append(Breach(f"{rule.name} never decides anything: {why}", (rule.name, *named)))
         return self._stated(
             "reachable",
             "Every rule can come into play.",
@@ -321,9 +336,10 @@ class Prover:
         self._instead = {rule.name: {} for rule in self._silent}
         for region, choice, ruling in self._ruled if self._silent else ():
             verdict = ruling.verdicts[0]
+            decider = verdict.rule or (_NO_RULE if verdict.outcome is Outcome.DENY else "containment")
             for rule in judge.holding(self._instead, book, region.tool, ruling):
-                place = self._instead[rule.name]
-                place.setdefault(verdict.rule or "containment", (verdict.outcome, region, choice))
+                if matches_what_is_known(rule, ruling):
+                    self._instead[rule.name].setdefault(decider, (verdict.outcome, region, choice))
 
     def _stated(
         self, name: str, says: str, breaches: list[Breach], argument: str, *, by_absence: bool = False
@@ -340,9 +356,10 @@ class Prover:
 def never(loaded: Loaded, forbidden: tuple[Rule, ...], says: str, now: float, *, asking_counts: bool) -> Statement:
     """Whether no call that the forbidden rules speak of is allowed (or, if asking counts, even asked about)."""
     policy = loaded.policy
-    question = RuleBook(forbidden)
-    judge = Judge(policy, (policy.book, question), frozenset({1}))
-    spaces = Spaces(loaded, (policy.book.rules, forbidden), mixing=2)
+    sandbox = policy.setup.sandbox
+    chains = Ruleset(policy.book, sandbox), Ruleset(RuleBook(forbidden), sandbox)
+    judge = Judge(policy, chains, frozenset({1}))
+    spaces = Spaces(loaded, chains)
     doubts: list[str] = []
     open_: list[str] = []
     breaches: list[Breach] = []
@@ -350,7 +367,7 @@ def never(loaded: Loaded, forbidden: tuple[Rule, ...], says: str, now: float, *,
     for tool in policy.tools.values():
         space = spaces.of(tool)
         doubts += [f"{tool.server}/{tool.name}: {doubt}" for doubt in space.doubts]
-        regions += len(space.summaries)
+        regions += len(space.ends)
         message = f"{tool.server}/{tool.name}"
         for region, choices in sorted(_forbidden(space, judge, asking_counts=asking_counts), key=_weight):
             example = example_of(region, choices, loaded, now)
@@ -365,17 +382,10 @@ def never(loaded: Loaded, forbidden: tuple[Rule, ...], says: str, now: float, *,
     return Statement("question", says, Proof.PROVEN, f"no call of {len(policy.tools)} tools, {regions} regions")
 
 
-def _asks_twice(rule: Rule) -> bool:
-    """Whether a rule may need two values of one role, each for a condition of its own."""
-    spoken = [role for test in tests_of(rule.conditions) for role in roles_of(test)]
-    leaves = [test.leaf for test in rule.conditions.values if test.leaf is not None]
-    return len(spoken) > len(set(spoken)) or bool(leaves and spoken)
-
-
 def _forbidden(space: ToolSpace, judge: Judge, *, asking_counts: bool) -> Iterator[tuple[Region, tuple[Choice, ...]]]:
     bad = [Outcome.ALLOW, *([Outcome.ESCALATE] if asking_counts else [])]
     for region in judge.regions(space):
-        for outcomes in region.outcomes():
+        for outcomes in region.possible:
             if outcomes[0] in bad and outcomes[1] is not Outcome.ALLOW:
                 choices = region.call(outcomes)
                 if choices is not None:

@@ -1,4 +1,4 @@
-"""What the rules say of all calls of a tool: a region for each summary, in which every option has its verdicts.
+"""What the rules say of all calls of a tool: a region for each view of the whole call, in which options have verdicts.
 
 The verdicts are the engine's own: it is asked about one value of each cell. Within a region the outcome of a call is
 the strictest of its options' and of what is said of the call as a whole.
@@ -6,29 +6,38 @@ the strictest of its options' and of what is said of the call as a whole.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+from itertools import count
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ironcurtain.analysis.space import Summary, capped
-from ironcurtain.engine.conditions import Scope
+from ironcurtain.analysis.space import is_readable
+from ironcurtain.engine.conditions import Scope, answer_to, tests_of
 from ironcurtain.engine.invariants import check_invariants
 from ironcurtain.engine.rules import claims_of, decide_claim
-from ironcurtain.model.call import CanonicalCall, Principal, RoleValue
+from ironcurtain.model.call import CanonicalCall, Principal
 from ironcurtain.model.decision import Claim, Outcome, Verdict
 from ironcurtain.model.roles import is_carried, sends
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from ironcurtain.analysis.space import Option, ToolSpace
+    from ironcurtain.analysis.space import Group, Node, Option, Ruleset, ToolSpace
+    from ironcurtain.analysis.whole import Sight
     from ironcurtain.engine.chain import Candidate, RuleBook
     from ironcurtain.engine.policy import Policy
+    from ironcurtain.model.call import RoleValue
     from ironcurtain.model.policy import Rule, Tool
     from ironcurtain.model.resolved import Value
+    from ironcurtain.model.roles import Role
 
 Outcomes: TypeAlias = tuple[Outcome, ...]
 """One for each chain."""
 _SILENCE: Final = Verdict(Outcome.ALLOW, "no_rule", "nothing is said of it")
+Key: TypeAlias = tuple[int | None, ...]
+Views: TypeAlias = "dict[Role | None, int | None]"
+"""What claims of each role see of a call; nothing for roles of which there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +50,11 @@ class Ruling:
     sending: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Choice:
     """One option of an argument, with what is said of it."""
 
     option: Option
-    part: Summary
     rulings: tuple[Ruling, ...]
     outcomes: Outcomes
     """The strictest of what rules and invariants say, for each chain."""
@@ -54,32 +62,43 @@ class Choice:
     """What the invariants say, whatever the rules do."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """Some choices, and how many values they hold in all."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Choices:
+    """What an argument can be in a region."""
 
-    choices: tuple[Choice, ...] = ()
-    weight: int = 0
+    all: tuple[Choice, ...]
+    outcomes: frozenset[Outcomes]
+    lightest: Mapping[int, tuple[Choice, ...]]
+    """For each group of options, the lightest one for each combination of outcomes."""
 
-    def with_(self, choice: Choice) -> _Chosen:
-        return _Chosen((*self.choices, choice), self.weight + _weight(choice))
+    @classmethod
+    def of(cls, groups: Mapping[int, tuple[Choice, ...]]) -> Choices:
+        """Gather the choices of some groups, in each of which the lightest come first."""
+        every = tuple(choice for choices in groups.values() for choice in choices)
+        lightest: dict[int, tuple[Choice, ...]] = {}
+        for number, choices in groups.items():
+            found: dict[Outcomes, Choice] = {}
+            for choice in choices:
+                found.setdefault(choice.outcomes, choice)
+            lightest[number] = tuple(found.values())
+        return cls(every, frozenset(choice.outcomes for choice in every), lightest)
 
 
-def _weight(choice: Choice) -> int:
-    return choice.option.weight
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """All calls of one summary."""
+    """All calls of which the rules see the same."""
 
     space: ToolSpace
-    summary: Summary
-    columns: tuple[tuple[Choice, ...], ...]
-    """For each argument, the choices there are."""
+    key: Key
+    ends: tuple[Node, ...]
+    columns: tuple[Choices, ...]
+    """For each argument, the choices that some of the calls have."""
     whole: tuple[Ruling, ...]
     """What is said of carried values, and of a call that claims nothing."""
-    chains: int
+    said: Outcomes
+    """The strictest of that, for each chain."""
+    possible: frozenset[Outcomes]
+    """Every combination of outcomes that could be, going by the choices alone."""
 
     @property
     def tool(self) -> Tool:
@@ -87,174 +106,91 @@ class Region:
         return self.space.tool
 
     def rulings(self) -> Iterator[tuple[Choice | None, Ruling]]:
-        """Every ruling, with the choice that it is about."""
+        """Yield every ruling, with the choice that it is about."""
         for choices in self.columns:
-            for choice in choices:
+            for choice in choices.all:
                 for ruling in choice.rulings:
                     yield choice, ruling
         for ruling in self.whole:
             yield None, ruling
 
-    @property
-    def said(self) -> Outcomes:
-        """What is said of the call as a whole."""
-        return tuple(
-            max((ruling.verdicts[chain].outcome for ruling in self.whole), default=Outcome.ALLOW)
-            for chain in range(self.chains)
-        )
-
     def call(
         self, wanted: Outcomes, only: Choice | None = None, rest: Outcomes | None = None
     ) -> tuple[Choice, ...] | None:
-        """The choices of the smallest call with exactly these outcomes, or nothing if there is none.
+        """Return the choices of the lightest call with exactly these outcomes, or nothing if there is none.
 
         With `only`, of a call that holds this choice; with `rest`, the other choices are no stricter than that.
         """
         if not _within(self.said, wanted):
             return None
         most = wanted if rest is None else rest
-        limits = self.space.limits
-        found = {(self.summary.emptied(), self.said): _Chosen()}
-        to_place = only
-        for choices in sorted(self.columns, key=len):
-            if to_place is not None and any(choice is to_place for choice in choices):
-                usable, to_place = [to_place], None
-            else:
-                usable = [choice for choice in choices if _within(choice.outcomes, most)]
-            lightest: dict[tuple[Summary, Outcomes], Choice] = {}
-            for choice in sorted(usable, key=_weight):
-                lightest.setdefault((choice.part, choice.outcomes), choice)
-            further: dict[tuple[Summary, Outcomes], _Chosen] = {}
-            for (summary, outcomes), chosen in found.items():
-                for choice in lightest.values():
-                    key = (capped(summary.with_(choice.part), limits), joined(outcomes, choice.outcomes))
-                    more = chosen.with_(choice)
-                    if key not in further or more.weight < further[key].weight:
-                        further[key] = more
-            found = further
-        return next(
-            (
-                chosen.choices
-                for (summary, outcomes), chosen in sorted(found.items(), key=lambda item: item[1].weight)
-                if outcomes == wanted and summary.told_by(limits) == self.summary
-            ),
-            None,
-        )
+        order = count()
+        # From complete calls back to no arguments at all: the lightest of what is not done comes next.
+        pending: list[tuple[int, int, Node, Outcomes, bool, tuple[Choice, ...]]] = [
+            (0, next(order), end, self.said, only is None, ()) for end in self.ends
+        ]
+        done: set[tuple[int, Outcomes, bool]] = set()
+        while pending:
+            weight, _, node, outcomes, placed, chosen = heappop(pending)
+            if (id(node), outcomes, placed) in done:
+                continue
+            done.add((id(node), outcomes, placed))
+            if node is self.space.start and placed and outcomes == wanted:
+                return chosen
+            for before, group in node.steps:
+                if group is None:
+                    heappush(pending, (weight, next(order), before, outcomes, placed, chosen))
+                    continue
+                for choice in self._usable(group, None if placed else only):
+                    is_it = choice is only
+                    if _within(choice.outcomes, wanted if is_it else most):
+                        joint = joined(outcomes, choice.outcomes)
+                        entry = (weight + choice.option.weight, next(order), before, joint, placed or is_it)
+                        heappush(pending, (*entry, (choice, *chosen)))
+        return None
 
-    def outcomes(self) -> Iterator[Outcomes]:
-        """Every combination of outcomes that could be, going by the choices alone."""
-        found = {self.said}
-        for choices in self.columns:
-            found = {joined(before, choice) for before in found for choice in {c.outcomes for c in choices}}
-        yield from found
+    def _usable(self, group: Group, only: Choice | None) -> Iterator[Choice]:
+        """Yield the lightest choices of a group, one for each combination of outcomes, and the one that is wanted."""
+        yield from self.columns[group.column].lightest[group.number]
+        if only is not None and any(only.option is option for option in group.options):
+            yield only
 
 
 @dataclass(slots=True)
 class Judge:
-    """Asks the engine about the calls of a tool."""
+    """Asks the engine about calls."""
 
     policy: Policy
-    books: Sequence[RuleBook]
+    rulesets: tuple[Ruleset, ...]
     silent: frozenset[int] = frozenset()
     """The chains that allow what none of their rules speaks of: they ask a question, and are no policy."""
-    sandboxes: tuple[str, ...] = ()
-    """For each chain, where it is not the policy's own."""
     before: Policy | None = None
     """The policy of the first chain, where that is another: the hosts it names are its own."""
     _floors: dict[int, tuple[Option, tuple[Outcome, Outcome]]] = field(default_factory=dict)
     """What the invariants say of each option; it holds the option, so that no other takes its number."""
-    _known: dict[tuple[object, ...], tuple[Verdict, ...]] = field(default_factory=dict)
-    """What was said of a claim under the same view of the rest of the call."""
-    _choices: dict[tuple[int, tuple[object, ...]], Choice] = field(default_factory=dict)
-    """Likewise of an option."""
 
     def regions(self, space: ToolSpace) -> Iterator[Region]:
-        """One for each summary."""
-        self._known.clear()
-        self._choices.clear()
-        for summary, shown in space.summaries.items():
-            yield self._region(space, summary, shown)
+        """Yield one for each view that there is of the whole call."""
+        asking = _Asking(self, space)
+        found: dict[Key, list[Node]] = defaultdict(list)
+        for end in space.ends:
+            found[view_of(space, end.facts, end.counts)].append(end)
+        for key, ends in found.items():
+            yield asking.region(key, ends)
 
-    def _region(self, space: ToolSpace, summary: Summary, shown: Iterable[Option]) -> Region:
-        tool = space.tool
-        call = _call(tool, shown)
-        claims = claims_of(call)
-        scope = Scope.of(call)
-        sending = any(claim.role is not None and sends(claim.role) for claim in claims)
+    def decide(self, tool: Tool, claim: Claim, scope: Scope, *, sending: bool) -> tuple[Verdict, ...]:
+        """Return what each chain says of a claim."""
+        found = []
+        for number, ruleset in enumerate(self.rulesets):
+            candidates = ruleset.book.candidates(tool, claim, scope)
+            verdict = decide_claim(candidates, claim, scope, ruleset.sandbox, sending=sending)
+            found.append(_SILENCE if number in self.silent and verdict.rule is None else verdict)
+        return tuple(found)
 
-        def ruled(claim: Claim) -> Ruling:
-            return Ruling(claim, self._verdicts(tool, claim, scope, sending=sending), scope, sending)
-
-        counted = _counted(summary)
-
-        def chosen(option: Option, part: Summary) -> Choice:
-            watched = self._watched(space, option)
-            seen = summary.asked & watched, summary.turned & watched, summary.errors & watched
-            view = (sending, *seen, *counted)
-            if (id(option), view) not in self._choices:
-                rulings = tuple(ruled_alike(item, view) for item in _different(option.items))
-                self._choices[id(option), view] = self._choice(tool, option, part, rulings)
-            return self._choices[id(option), view]
-
-        def ruled_alike(item: RoleValue, view: tuple[object, ...]) -> Ruling:
-            claim = Claim(item.role, (item.value,))
-            key = (item.role, str(item.value), type(item.value), view)
-            if key not in self._known:
-                self._known[key] = self._verdicts(tool, claim, scope, sending=sending)
-            return Ruling(claim, self._known[key], scope, sending)
-
-        return Region(
-            space,
-            summary,
-            tuple(
-                tuple(
-                    chosen(option, group.part)
-                    for group in column.groups
-                    if group.part.fits_in(summary)
-                    for option in group.options
-                )
-                for column in space.columns
-            ),
-            tuple(ruled(claim) for claim in claims if claim.role is None or is_carried(claim.role)),
-            len(self.books),
-        )
-
-    def _watched(self, space: ToolSpace, option: Option) -> int:
-        """The tests on the whole call that matter to an option's claims."""
-        found = 0
-        for item in option.items:
-            found |= space.watched.get(item.role, 0)
-        return found
-
-    def _choice(self, tool: Tool, option: Option, part: Summary, rulings: tuple[Ruling, ...]) -> Choice:
-        first, floor = self._floor(tool, option)
-        outcomes = tuple(
-            max(
-                Outcome.ALLOW if chain in self.silent else first if chain == 0 else floor,
-                *(ruling.verdicts[chain].outcome for ruling in rulings),
-                Outcome.ALLOW,
-            )
-            for chain in range(len(self.books))
-        )
-        return Choice(option, part, rulings, outcomes, floor)
-
-    def _verdicts(self, tool: Tool, claim: Claim, scope: Scope, *, sending: bool) -> tuple[Verdict, ...]:
-        return tuple(
-            self._verdict(number, book, tool, claim, scope, sending=sending) for number, book in enumerate(self.books)
-        )
-
-    def _verdict(
-        self, number: int, book: RuleBook, tool: Tool, claim: Claim, scope: Scope, *, sending: bool
-    ) -> Verdict:
-        candidates = book.candidates(tool, claim, scope)
-        sandbox = self.sandboxes[number] if self.sandboxes else self.policy.setup.sandbox
-        verdict = decide_claim(candidates, claim, scope, sandbox, sending=sending)
-        return _SILENCE if number in self.silent and verdict.rule is None else verdict
-
-    def _floor(self, tool: Tool, option: Option) -> tuple[Outcome, Outcome]:
-        """What the invariants say of an option, whatever the rules do: for the first chain, and for the others."""
+    def floor(self, tool: Tool, option: Option) -> tuple[Outcome, Outcome]:
+        """Return what the invariants say of an option: for the first chain, and for the others."""
         if id(option) not in self._floors:
-            call = _call(tool, [option])
+            call = call_of(tool, [option])
             first, then = (
                 max((verdict.outcome for verdict in check_invariants(call, policy)), default=Outcome.ALLOW)
                 for policy in (self.before or self.policy, self.policy)
@@ -263,22 +199,140 @@ class Judge:
         return self._floors[id(option)][1]
 
     def holding(self, names: Collection[str] | None, book: RuleBook, tool: Tool, ruling: Ruling) -> list[Rule]:
-        """Those of the rules (or all) that would decide the claim if they stood alone and were answered."""
+        """Return those of the rules (or all) that would decide the claim if they stood alone and were answered."""
         sandbox = self.policy.setup.sandbox
         return [
             candidate.rule
             for candidate in book.candidates(tool, ruling.claim, ruling.scope)
             if (names is None or candidate.rule.name in names)
-            and decide_claim([self._alone(candidate)], ruling.claim, ruling.scope, sandbox, sending=ruling.sending).rule
+            and decide_claim([_alone(candidate)], ruling.claim, ruling.scope, sandbox, sending=ruling.sending).rule
             == candidate.rule.name
         ]
 
-    def _alone(self, candidate: Candidate) -> Candidate:
-        """The candidate as if it asked nothing that is not answered yet."""
-        if not candidate.rule.unanswered:
-            return candidate
-        conditions = replace(candidate.rule.conditions, question=None, origin_roles=frozenset())
-        return replace(candidate, rule=replace(candidate.rule, conditions=conditions))
+
+@dataclass(slots=True)
+class _Asking:
+    """Asks about one tool; what was said under one view is not asked again."""
+
+    judge: Judge
+    space: ToolSpace
+    _verdicts: dict[tuple[object, ...], tuple[Verdict, ...]] = field(default_factory=dict)
+    _choices: dict[tuple[int, Key], Choice] = field(default_factory=dict)
+    _columns: dict[tuple[int, Key, Key], Choices] = field(default_factory=dict)
+    _roles: list[tuple[Role, ...]] = field(init=False)
+    """For each column, the roles that its values claim."""
+
+    def __post_init__(self) -> None:
+        self._roles = [
+            tuple(sorted({item.role for g in column.groups for o in g.options for item in _claimed(o)}))
+            for column in self.space.columns
+        ]
+
+    def region(self, key: Key, ends: list[Node]) -> Region:
+        """The region of some complete calls."""
+        call = call_of(self.space.tool, min(ends, key=lambda end: end.weight).shown)
+        scope = Scope.of(call)
+        views = dict(zip(_viewers(self.space.tool), key[1:], strict=True))
+        groups = 0
+        for end in ends:
+            groups |= end.groups
+        whole = tuple(
+            self._ruling(claim, scope, views[claim.role])
+            for claim in claims_of(call)
+            if claim.role is None or is_carried(claim.role)
+        )
+        columns = tuple(self._column(number, groups, scope, views) for number in range(len(self.space.columns)))
+        said = self._strictest(whole)
+        possible = {said}
+        for column in columns:
+            possible = {joined(before, each) for before in possible for each in column.outcomes}
+        return Region(self.space, key, tuple(ends), columns, whole, said, frozenset(possible))
+
+    def _column(self, number: int, groups: int, scope: Scope, views: Views) -> Choices:
+        own = [group for group in self.space.columns[number].groups if groups >> group.number & 1]
+        seen = tuple(views[role] for role in self._roles[number])
+        key = (number, tuple(group.number for group in own), seen)
+        if key not in self._columns:
+            choices = {
+                group.number: tuple(self._choice(option, scope, views) for option in group.options) for group in own
+            }
+            self._columns[key] = Choices.of(choices)
+        return self._columns[key]
+
+    def _choice(self, option: Option, scope: Scope, views: Views) -> Choice:
+        claimed = _claimed(option)
+        key = (id(option), tuple(views[item.role] for item in claimed))
+        if key not in self._choices:
+            rulings = tuple(self._ruling(Claim(i.role, (i.value,)), scope, views[i.role]) for i in claimed)
+            first, floor = self.judge.floor(self.space.tool, option)
+            outcomes = tuple(
+                max(said, Outcome.ALLOW if chain in self.judge.silent else floor if chain else first)
+                for chain, said in enumerate(self._strictest(rulings))
+            )
+            self._choices[key] = Choice(option, rulings, outcomes, floor)
+        return self._choices[key]
+
+    def _ruling(self, claim: Claim, scope: Scope, view: int | None) -> Ruling:
+        """Under one view all carried values of a role are told the same, and so is each value of another role."""
+        sending = any(map(sends, scope.by_role))
+        own = () if claim.role is None or is_carried(claim.role) else ((type(v), str(v)) for v in claim.values)
+        key = (claim.role, view, *own)
+        if key not in self._verdicts:
+            self._verdicts[key] = self.judge.decide(self.space.tool, claim, scope, sending=sending)
+        return Ruling(claim, self._verdicts[key], scope, sending)
+
+    def _strictest(self, rulings: Iterable[Ruling]) -> Outcomes:
+        rulings = tuple(rulings)
+        return tuple(
+            max((ruling.verdicts[chain].outcome for ruling in rulings), default=Outcome.ALLOW)
+            for chain in range(len(self.judge.rulesets))
+        )
+
+
+def view_of(space: ToolSpace, facts: int, counts: tuple[int, ...]) -> Key:
+    """Return what the rules see of a complete call: which claims there are, and what those of each role see."""
+    sight = space.sight
+    return (facts & sight.always, *(_seen(sight, role, facts, counts) for role in _viewers(space.tool)))
+
+
+def _seen(sight: Sight, role: Role | None, facts: int, counts: tuple[int, ...]) -> int | None:
+    """What claims of a role see; nothing if a call with these facts has none."""
+    carried = role is not None and is_carried(role)
+    there = sight.is_present(facts, role) if carried else sight.is_present(facts) != (role is None)
+    return sight.view(role, facts, counts) if there else None
+
+
+def _viewers(tool: Tool) -> tuple[Role | None, ...]:
+    return (None, *sorted(tool.roles))
+
+
+def _claimed(option: Option) -> list[RoleValue]:
+    """The values of an option that are claims of their own."""
+    found = {(item.role, type(item.value), str(item.value)): item for item in option.items}
+    return [item for item in found.values() if not is_carried(item.role)]
+
+
+def _alone(candidate: Candidate) -> Candidate:
+    """The candidate as if it asked nothing that is not answered yet, and decided by itself."""
+    rule = candidate.rule
+    if not rule.unanswered and not rule.joined:
+        return candidate
+    conditions = replace(rule.conditions, question=None, origin_roles=frozenset())
+    return replace(candidate, rule=replace(rule, conditions=conditions, joined=False))
+
+
+def matches_what_is_known(rule: Rule, ruling: Ruling) -> bool:
+    """Return whether a rule that matches a claim would do so without the values that cannot be read."""
+    if rule.then is Outcome.ALLOW:
+        return True
+    claim = replace(ruling.claim, values=_readable(ruling.claim.values))
+    by_role = {role: _readable(values) for role, values in ruling.scope.by_role.items()}
+    scope = Scope(by_role, {leaf: _readable(values) for leaf, values in ruling.scope.by_leaf.items()})
+    return all(answer_to(test, claim, scope, allowing=False) is not False for test in tests_of(rule.conditions))
+
+
+def _readable(values: Iterable[Value]) -> tuple[Value, ...]:
+    return tuple(value for value in values if is_readable(value))
 
 
 def _within(outcomes: Outcomes, wanted: Outcomes) -> bool:
@@ -286,20 +340,12 @@ def _within(outcomes: Outcomes, wanted: Outcomes) -> bool:
 
 
 def joined(first: Iterable[Outcome], second: Iterable[Outcome]) -> Outcomes:
-    """The stricter of two, for each chain."""
+    """Return the stricter of two, for each chain."""
     return tuple(map(max, first, second))
 
 
-def _counted(summary: Summary) -> tuple[object, ...]:
-    return (*summary.counts, *summary.uncertain)
-
-
-def _different(items: Iterable[RoleValue]) -> list[RoleValue]:
-    return list({(item.role, str(item.value)): item for item in items if not is_carried(item.role)}.values())
-
-
-def _call(tool: Tool, options: Iterable[Option]) -> CanonicalCall:
-    """A call that holds these options; an argument with several holds the values of each."""
+def call_of(tool: Tool, options: Iterable[Option]) -> CanonicalCall:
+    """Return a call that holds these options; an argument with several holds the values of each."""
     chosen = list(options)
     leaves: dict[str, tuple[Value, ...]] = {}
     for option in chosen:
@@ -312,4 +358,5 @@ def _call(tool: Tool, options: Iterable[Option]) -> CanonicalCall:
         tuple(item for option in chosen for item in option.items),
         {leaf: values for leaf, values in leaves.items() if values},
         tuple(stray for option in chosen for stray in option.strays),
+        next((option.sources for option in chosen if option.sources is not None), None),
     )

@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ironcurtain.analysis.texts import WIDE, Source, clean_endings, folded_source, texts_for, wide
+from ironcurtain.analysis.texts import WIDE, Source, clean_endings, folded_source, spellings_for, texts_for, wide
 from ironcurtain.engine.conditions import folded
 from ironcurtain.model.policy import DomainTest, ListTest, PathTest, ValueTest
 from ironcurtain.model.roles import COMMAND, Category, Role, category
@@ -133,31 +133,30 @@ class Landmarks:
         """Return the named texts, folded: what is none of them is equal to none of them."""
         return frozenset(map(_fold, self.named()))
 
-    def texts(self) -> Iterator[Sample]:
+    def texts(self, *, one_by_one: bool = False) -> Iterator[Sample]:
         """Yield a cell for each text that is named, and for its other spellings where these are equal to it folded.
 
         Of texts that the same tests name one is enough, if nothing else tells them apart.
         """
-        named = self.named()
+        apart = one_by_one or self.asks_of_texts or bool(self.hosts or self.suffixes or self.directories)
+
+        def cell_of(text: str, tests: Tests) -> Tests | str:
+            return text if apart or not _UNREMARKABLE.fullmatch(text) else tests
+
         alike: dict[Tests | str, list[str]] = {}
         for (_, value), tests in self.members:
             if isinstance(value, str):
-                alike.setdefault(tests if self._is_unremarkable(value) else value, []).append(value)
+                alike.setdefault(cell_of(value, tests), []).append(value)
         for texts in alike.values():
             yield Sample(texts[0], _listed(texts), others=tuple(texts[1:]), optional=True)
         spelled: dict[Tests | str, list[str]] = {}
         for text, tests in sorted(self.folded, key=lambda item: item[0]):
-            spelled.setdefault(tests if self._is_unremarkable(text) else text, []).append(text)
+            spelled.setdefault(cell_of(text, tests), []).append(text)
         for texts in spelled.values():
-            others = [form for text in texts for form in _spellings(text) if form not in named]
-            if others:
-                yield Sample(
-                    others[0], f"{_listed(texts)}, spelled differently", others=tuple(others[1:]), optional=True
-                )
-
-    def _is_unremarkable(self, text: str) -> bool:
-        alone = not (self.asks_of_texts or self.hosts or self.suffixes or self.directories)
-        return alone and _UNREMARKABLE.fullmatch(text) is not None
+            forms = [form for text in texts for form in _spellings(text) if form not in self.named()]
+            if forms:
+                says = f"{_listed(texts)}, spelled differently"
+                yield Sample(forms[0], says, others=tuple(forms[1:]), optional=True)
 
     def sources(self) -> tuple[tuple[Source, ...], bool]:
         """Return the patterns with those for texts that are compared folded, and whether these are all."""
@@ -186,13 +185,13 @@ def _spellings(text: str) -> list[str]:
 
 def samples_for(roles: Collection[Role], kind: Kind, landmarks: Landmarks) -> Samples:
     """Return the cells of an argument with these roles."""
+    if kind.choices is not None:
+        return Samples(tuple(Sample(value, _quoted(value), optional=True) for value in kind.choices))
     return _samples(frozenset(map(category, roles)), kind, landmarks, shell=COMMAND in roles)
 
 
 @lru_cache(maxsize=4_096)
 def _samples(categories: frozenset[Category], kind: Kind, landmarks: Landmarks, *, shell: bool) -> Samples:
-    if kind.choices is not None:
-        return Samples(tuple(Sample(value, _quoted(value), optional=True) for value in kind.choices))
     cells: list[Sample] = []
     complete = True
     if kind.takes("string"):
@@ -225,9 +224,9 @@ def _paths(landmarks: Landmarks) -> Samples:
     places = sorted({"/", *landmarks.directories})
     children = _children(places)
     cells = [Sample(text, text, optional=True) for text in named]
-    cells += _paths_spelled_differently(landmarks, places)
-    complete = all(limit >= _LONGEST_PATH for limit in landmarks.lengths)
-    complete = complete and not (landmarks.patterns and landmarks.folded)
+    spelled = [each for place in places for each in _paths_spelled_differently(landmarks, place)]
+    cells += [cell for each in spelled for cell in each.cells]
+    complete = all(limit >= _LONGEST_PATH for limit in landmarks.lengths) and all(each.complete for each in spelled)
     for place in places:
         inside = place.rstrip("/") + "/"
         taken = {other[len(inside) :].partition("/")[0] for other in (*children[place], *named) if other != place}
@@ -244,15 +243,24 @@ def _paths(landmarks: Landmarks) -> Samples:
     return Samples(tuple(cells), complete)
 
 
-def _paths_spelled_differently(landmarks: Landmarks, places: list[str]) -> Iterator[Sample]:
-    """Yield paths that are equal to a named one when folded, in each of the directories that such a path can be in."""
+def _paths_spelled_differently(landmarks: Landmarks, place: str) -> Iterator[Samples]:
+    """Yield the paths in a directory that are equal to a named one when folded."""
+    start = place.rstrip("/")
     for text, _ in sorted(landmarks.folded, key=lambda item: item[0]):
-        for place in (each for each in places if text.startswith(each.casefold().rstrip("/") + "/")):
-            start, rest = place.rstrip("/"), text[len(place.rstrip("/")) :]
-            forms = [start + form for form in (rest, rest.swapcase(), wide(rest).replace(wide("/"), "/"))]
-            fresh = [form for form in dict.fromkeys(forms) if _fold(form) == text and form not in landmarks.named()]
-            if fresh:
-                yield Sample(fresh[0], f"{text}, spelled differently", others=tuple(fresh[1:]), optional=True)
+        if not text.startswith(start.casefold() + "/"):
+            continue
+        rest = text[len(start) :]
+        if landmarks.patterns:
+            besides = frozenset(name[len(start) :] for name in landmarks.named() if name.startswith(start))
+            found = spellings_for(landmarks.patterns, text, start, besides)
+            forms, complete = [start + form for form in found.found], found.complete
+        else:
+            forms, complete = [start + form for form in (rest, rest.swapcase(), wide(rest))], True
+        says = f"{text}, spelled differently"
+        fresh = [
+            form for form in forms if _fold(form) == text and form.startswith("/") and form not in landmarks.named()
+        ]
+        yield Samples(tuple(Sample(form, says, optional=True) for form in fresh), complete)
 
 
 def _children(places: list[str]) -> dict[str, list[str]]:
@@ -334,7 +342,7 @@ def _asked_of_parties(landmarks: Landmarks) -> Samples:
     if landmarks.patterns:
         sources, all_of_them = landmarks.sources()
         found = clean_endings(sources, "", landmarks.named(), _NOT_IN_PARTIES, WIDE)
-        cells += [Sample(text, f"somebody like {text}") for text in found.found]
+        cells += [_made(text, f"somebody like {text}", landmarks) for text in found.found]
         complete = complete and found.complete and all_of_them and not (landmarks.hosts or landmarks.suffixes)
     return Samples(tuple(cells), complete)
 
@@ -342,10 +350,20 @@ def _asked_of_parties(landmarks: Landmarks) -> Samples:
 def _texts(landmarks: Landmarks, *, shell: bool = False) -> Samples:
     sources, all_of_them = landmarks.sources()
     made = texts_for(sources, landmarks.lengths, landmarks.named(), _fresh("something", landmarks.taken()))
-    cells = [*landmarks.texts(one_by_one=shell), *(Sample(text, _like(text, landmarks)) for text in made.found)]
+    cells = [
+        *landmarks.texts(one_by_one=shell),
+        *(_made(text, _like(text, landmarks), landmarks) for text in made.found),
+    ]
     if shell:
-        cells += _compound(cells)
+        cells = [*cells, *_compound(cells)]
     return Samples(tuple(cells), made.complete and all_of_them)
+
+
+def _made(text: str, says: str, landmarks: Landmarks) -> Sample:
+    """Return a text that was made up; another spelling of a named one need not be possible."""
+    if _fold(text) not in landmarks.taken():
+        return Sample(text, says)
+    return Sample(text, says, others=tuple(_spellings(_fold(text))), optional=True)
 
 
 def _compound(commands: list[Sample]) -> Iterator[Sample]:

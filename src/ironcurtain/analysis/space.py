@@ -1,44 +1,50 @@
 """All calls of a tool, as finitely many: what each argument can be, and how the arguments depend on each other.
 
-Most conditions look at one value at a time, so that arguments can be judged each on its own. Some look at the whole
-call: the list a recipient is in decides about the attachment, too. What these can see of a call is its *summary*. Each
-option of each argument contributes to it; under one summary, each option has one outcome, whatever the others are.
+An argument is a *column* of *options*, one for each cell of its values. Calls are put together column by column. What
+matters of a call that is not complete is a *node*: the facts and counts that rules can see of it (see `whole`). Options
+that lead from one node to the same other one are looked at as one group. Every call is a way through the nodes, from
+the one of no arguments to one of the last, and every way is a call.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import product
-from operator import add, le, or_
+from heapq import heappop, heappush
+from itertools import count, product
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ironcurtain.analysis.arguments import Arguments
 from ironcurtain.analysis.samples import Landmarks, samples_for
+from ironcurtain.analysis.whole import Part, Sight
 from ironcurtain.engine.chain import may_apply, name_is_listed
-from ironcurtain.engine.conditions import ConditionError, Scope, conditions_hold, roles_of, tests_of
+from ironcurtain.engine.conditions import polar_tests, roles_of
 from ironcurtain.errors import Refusal
 from ironcurtain.model.call import ToolCall
-from ironcurtain.model.decision import Claim, Outcome
-from ironcurtain.model.policy import ListTest, PathTest, ValueTest, leaves_of
-from ironcurtain.model.resolved import CanonicalPath, Opaque, Unknown
-from ironcurtain.model.roles import COMMAND, NONE, Category, Role, category, is_carried, sends
+from ironcurtain.model.policy import PathTest, ValueTest, leaves_of
+from ironcurtain.model.resolved import CanonicalPath, CanonicalUrl, Command, Opaque, Unknown
+from ironcurtain.model.roles import COMMAND, NONE, Category, Role, category
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ironcurtain.artifacts.policy import Loaded
+    from ironcurtain.engine.chain import RuleBook
     from ironcurtain.engine.conditions import Test
     from ironcurtain.model.call import CanonicalCall, Json, RoleValue, Stray
     from ironcurtain.model.policy import Rule, Shape, Tool
     from ironcurtain.model.resolved import Value
 
-MAX_SUMMARIES: Final = 40_000
+MAX_STEPS: Final = 100_000  # from a node to another, in one tool
 MOST: Final = 100  # values of one kind in a call; limits above are not looked at
-_REFUSED: Final = 1_000  # weighs more than any number of values
-_EMPTY: Final[tuple[Json, ...]] = ("",)
+MOST_ORIGINS: Final = 6  # sets of sources that rules tell apart, looked at in every combination
 LEFT_OUT: Final = "left out"
-_NOBODY: Final = Claim(None, ())
+SOURCES: Final = "(sources)"
+"""Stands for an argument: what the agent has seen before the call."""
+REFUSED: Final = 10_000  # weighs more than any number of values
+UNREADABLE: Final = 200
+_EMPTY: Final[tuple[Json, ...]] = ("",)
 Key: TypeAlias = tuple[object, ...]
+Selected: TypeAlias = frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,9 +54,9 @@ class Option:
     leaf: str
     says: str
     chosen: tuple[Json, ...]
-    """The values, as an agent would send them; none if it is left out."""
+    """The value, as an agent would send it; none if it is left out."""
     items: tuple[RoleValue, ...] = ()
-    """The same with their roles, resolved."""
+    """The same with its roles, resolved."""
     shown: tuple[Value, ...] = ()
     """What a condition on the argument itself looks at."""
     strays: tuple[Stray, ...] = ()
@@ -60,75 +66,33 @@ class Option:
     place: str = ""
     """The directory that it lies in, if it stands for what is inside."""
     refused: bool = False
-    """The schema has something against these very values, though perhaps not against others of the cell."""
+    """The schema has something against this very value, though perhaps not against others of the cell."""
+    sources: frozenset[str] | None = None
+    """The tools that were seen, if it stands for that."""
 
     @property
     def weight(self) -> int:
         """The less, the better an example."""
-        return _REFUSED if self.refused else len(self.chosen) + (self.chosen == _EMPTY)
+        own = len(self.chosen) + (self.chosen == _EMPTY) + (self.sources is not None)
+        return own + REFUSED * self.refused + UNREADABLE * (not self.readable)
+
+    @property
+    def readable(self) -> bool:
+        """Whether it is known what its value is."""
+        return all(map(is_readable, self.shown))
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What conditions on the whole call can see of it, or of a part of it. More values only add to it."""
-
-    selected: frozenset[tuple[str, str]] = frozenset()
-    """The arguments that select modes."""
-    present: frozenset[str] = frozenset()
-    """Carried roles; whether anything is sent; whether there is anything at all."""
-    asked: int = 0
-    """The tests on the whole call that have a value to be asked of, as bits."""
-    turned: int = 0
-    """Of these: in an allow those that do not hold for all, in a deny or escalate those that hold for one."""
-    errors: int = 0
-    counts: tuple[int, ...] = ()
-    """For each role or argument that is counted: how many values."""
-    uncertain: tuple[bool, ...] = ()
-    """For each role or argument that is counted: whether some cannot be."""
-
-    def emptied(self) -> Summary:
-        """The summary of no arguments at all, for the same tests."""
-        return Summary(counts=(0,) * len(self.counts), uncertain=(False,) * len(self.uncertain))
-
-    def with_(self, other: Summary) -> Summary:
-        """The summary of both parts together."""
-        return Summary(
-            self.selected | other.selected,
-            self.present | other.present,
-            self.asked | other.asked,
-            self.turned | other.turned,
-            self.errors | other.errors,
-            tuple(map(add, self.counts, other.counts)),
-            tuple(map(or_, self.uncertain, other.uncertain)),
-        )
-
-    def told_by(self, limits: Sequence[Sequence[int]]) -> Summary:
-        """The same with no more said of counts than on which side of each limit they are."""
-        return replace(
-            self,
-            counts=tuple(
-                sum(count >= limit for limit in each) for count, each in zip(self.counts, limits, strict=True)
-            ),
-        )
-
-    def fits_in(self, whole: Summary) -> bool:
-        """Whether this can be a part of the whole, counts aside."""
-        return (
-            self.turned | whole.turned == whole.turned
-            and self.asked | whole.asked == whole.asked
-            and self.errors | whole.errors == whole.errors
-            and self.present <= whole.present
-            and self.selected <= whole.selected
-            and all(map(le, self.uncertain, whole.uncertain))
-        )
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """Options that contribute the same to the summary."""
+    """Options of one argument that add the same to a call."""
 
-    part: Summary
+    number: int
+    column: int
+    part: Part
     options: tuple[Option, ...]
+    """The lightest comes first."""
+    weight: int
+    """Of that one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +100,31 @@ class Column:
     """One argument."""
 
     leaf: str
-    groups: tuple[Group, ...]
-    several: bool
-    """It can hold several values."""
+    single: tuple[Group, ...]
+    """What it can be as a whole."""
+    several: tuple[Group, ...]
+    """The values that can stand in it together, any number of them."""
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """All of them."""
+        return (*self.single, *self.several)
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """Calls that are complete up to a column, and of which rules can see the same."""
+
+    facts: int
+    counts: tuple[int, ...]
+    selected: Selected
+    weight: int = 0
+    shown: tuple[Option, ...] = ()
+    """The lightest of the calls."""
+    groups: int = 0
+    """The numbers of all groups that some of the calls have an option of, as bits."""
+    steps: list[tuple[Node, Group | None]] = field(default_factory=list)
+    """The nodes that lead here, each with the group that is added to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,15 +133,37 @@ class ToolSpace:
 
     tool: Tool
     arguments: Arguments
+    sight: Sight
     columns: tuple[Column, ...]
-    summaries: Mapping[Summary, tuple[Option, ...]]
-    """Every summary that a call can have, with the options of one such call; of counts only what limits tell apart."""
-    limits: tuple[tuple[int, ...], ...]
-    """For each role or argument that is counted, the counts from which on something changes."""
-    watched: Mapping[Role, int]
-    """For each role, the tests on the whole call that matter to its claims, as bits."""
+    start: Node
+    ends: tuple[Node, ...]
+    """The nodes of complete calls."""
     doubts: tuple[str, ...]
     """Why there may be calls that are not among them; none if there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ruleset:
+    """A chain of rules, with the sandbox that it is read with."""
+
+    book: RuleBook
+    sandbox: str
+    _naming: dict[str, list[tuple[int, Rule]]] = field(default_factory=dict)
+    _others: list[tuple[int, Rule]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for entry in enumerate(self.book.rules):
+            tools = entry[1].conditions.tools
+            if tools and not any("*" in name for name in tools):
+                for name in dict.fromkeys(tools):
+                    self._naming.setdefault(name, []).append(entry)
+            else:
+                self._others.append(entry)
+
+    def about(self, tool: Tool) -> tuple[Rule, ...]:
+        """Return the rules that can apply to a claim of a tool, in their order."""
+        entries = sorted([*self._naming.get(tool.name, ()), *self._others], key=lambda entry: entry[0])
+        return tuple(rule for _, rule in entries if concerns(rule, tool))
 
 
 @dataclass(slots=True)
@@ -163,90 +171,88 @@ class Spaces:
     """Makes the spaces of a policy's tools; remembers what values resolve to."""
 
     loaded: Loaded
-    chains: tuple[tuple[Rule, ...], ...]
-    mixing: int = 1
-    """How many different values of one argument are looked at together."""
-    places: frozenset[str] = frozenset()
-    """Directories that make a difference besides those in rules."""
+    rulesets: tuple[Ruleset, ...]
+    declared: frozenset[str] = frozenset()
+    """Hosts that allow rules name, for whatever tool; those of the policy itself are among them."""
+    _private: dict[str, bool] = field(default_factory=dict)
+    """Which of them can be reached only for that: no allow that does not name such a host covers it."""
     _resolved: dict[Key, Option | None] = field(default_factory=dict)
 
     def of(self, tool: Tool) -> ToolSpace:
-        """The space of one tool; of one that can never be called, an empty one."""
+        """Return the space of one tool; of one that can never be called, an empty one."""
         if isinstance(self.loaded.schemas[tool.server, tool.name], str) or tool.drifted:
-            return ToolSpace(tool, Arguments({}), (), {}, (), {}, ())
-        work = _Work.of(tool, tuple(rule for chain in self.chains for rule in chain if concerns(rule, tool)))
+            return ToolSpace(tool, Arguments({}), Sight(tool), (), Node(0, (), frozenset()), (), ())
+        chains = [(ruleset.about(tool), ruleset.sandbox) for ruleset in self.rulesets]
+        work = _Work.of(tool, chains)
         columns: list[Column] = []
         doubts: list[str] = []
+        numbers = count()
         for leaf in sorted(work.leaves, key=lambda each: each.leaf not in work.steering):
-            tests = [pair for pair in work.tests if _speaks_of(pair[1], leaf)]
+            tests = [(test, allowing) for test, allowing in work.tests if _speaks_of(test, leaf)]
             if _roles(leaf) <= {NONE} and not tests and leaf.leaf not in work.steering:
                 continue
             options, complete = self._options(work, leaf, tests)
             if not complete:
                 doubts.append(f"{leaf.leaf}: its rules ask for more than we can tell apart")
-            columns.append(work.column(leaf, options))
-        repeated = [copy for column in columns for copy in _copies(column, self.mixing)]
-        summaries, all_seen = _summaries(repeated, work.nothing, work.limits)
-        if any(
-            leaf.leaf in work.steering and leaf.required and work.arguments.kind(leaf.leaf).nullable
-            for leaf in work.leaves
-        ):
-            doubts.append("an argument that selects what others mean may be null")
-        if self.mixing > 1 and any("[]" in name for name in work.steering):
-            doubts.append("each element of a list selects what it means, and they are not looked at together")
-        if self.mixing > 1 and sum(COMMAND in roles_of(test) for _, test in work.tests) > 1 and COMMAND in tool.roles:
-            doubts.append("commands can be put together in more ways than we look at")
-        if any(limit > MOST for each in work.limits for limit in each):
-            doubts.append(f"a limit of more than {MOST} values")
-        if not all_seen:
-            doubts.append(f"more than {MAX_SUMMARIES} combinations that rules tell apart")
-        elif self.mixing > 1 and not _closed(columns, summaries, work.limits):
-            doubts.append("rules tell apart more values in one argument than we look at together")
-        return ToolSpace(tool, work.arguments, tuple(repeated), summaries, work.limits, work.watched(), tuple(doubts))
+            columns.append(work.column(leaf, options, len(columns), numbers))
+        if work.sight.origins:
+            columns.append(work.sources_column(len(columns), numbers))
+        doubts += work.doubts()
+        start, ends = _nodes(columns, work.sight)
+        if ends is None:
+            doubts.append(f"more than {MAX_STEPS} combinations that rules tell apart")
+        return ToolSpace(tool, work.arguments, work.sight, tuple(columns), start, ends or (), tuple(doubts))
 
-    def _options(self, work: _Work, leaf: Shape, tests: list[tuple[Rule, Test]]) -> tuple[list[Option], bool]:
+    def _options(self, work: _Work, leaf: Shape, tests: list[tuple[Test, bool]]) -> tuple[list[Option], bool]:
         roles = _roles(leaf)
-        landmarks = Landmarks()
-        for rule, test in tests:
-            landmarks.add(test, allowing=rule.then is Outcome.ALLOW)
-        if any(category(role) is Category.PATH for role in roles):
-            landmarks.directories |= {self.loaded.policy.setup.sandbox, *self.places}
-            landmarks.directories |= _below(landmarks.directories, self.loaded.resolver.paths.mounts)
+        landmarks = self._landmarks(work.tool, leaf, tests)
         kind = work.arguments.kind(leaf.leaf)
         found = samples_for(roles, kind, landmarks)
-        places: dict[tuple[Json, ...], str] = {(sample.value,): sample.place for sample in found.cells}
-        values: list[tuple[tuple[Json, ...], str]] = [((sample.value,), sample.says) for sample in found.cells]
-        values += [((value,), f"“{value}”") for value in work.selectors.get(leaf.leaf, ()) if value is not None]
-        counts = _counts(tests) if work.several(leaf) else []
-        values += [(chosen * count, f"{count} times {says}") for chosen, says in values for count in counts]
+        cells = [_Cell([(value,) for value in (s.value, *s.others)], s.says, s.place, s.optional) for s in found.cells]
+        values = [value for value in work.selectors.get(leaf.leaf, ()) if value is not None]
+        cells += [_Cell([(value,)], f"“{value}”") for value in values]
         default = self._default(work.tool, leaf.leaf)
         if default is not None:
-            values.append(((default,), f"“{default}”, as it is when left out"))
+            cells.append(_Cell([(default,)], f"“{default}”, as it is when left out"))
         elif not leaf.required:
-            values.insert(0, ((), LEFT_OUT))
-        values.append((_EMPTY, "empty"))
-        alternatives: dict[tuple[Json, ...], tuple[Json, ...]] = {(s.value,): s.others for s in found.cells}
-        named = work.named_by(tests)
+            cells.insert(0, _Cell([()], LEFT_OUT))
+        if work.arguments.may_be_empty(leaf.leaf):
+            cells.append(_Cell([_EMPTY], "empty"))
         options: list[Option] = []
         complete = found.complete
         for siblings in work.ways(leaf):
-            for chosen, says in values:
-                option = self._standing(
-                    work.tool, leaf, [chosen, *((o,) for o in alternatives.get(chosen, ()))], says, siblings
-                )
+            for cell in cells:
+                option = self._standing(work.tool, leaf, cell, siblings)
                 if option is not None:
                     refused = not work.arguments.accepts(leaf.leaf, option.chosen)
-                    options.append(replace(option, place=places.get(chosen, ""), refused=refused))
-                elif chosen in alternatives and chosen not in named:
+                    plain = not cell.place and not refused
+                    options.append(option if plain else replace(option, place=cell.place, refused=refused))
+                elif not cell.optional:
                     complete = False  # other values of its cell may pass
         return options, complete
 
-    def _standing(
-        self, tool: Tool, leaf: Shape, candidates: list[tuple[Json, ...]], says: str, siblings: Mapping[str, Json]
-    ) -> Option | None:
-        """The first of some values of one cell that is taken, and is what it seems to be."""
-        for chosen in candidates:
-            option = self._option(tool, leaf, chosen, says, siblings)
+    def _landmarks(self, tool: Tool, leaf: Shape, tests: list[tuple[Test, bool]]) -> Landmarks:
+        kinds = {category(role) for role in _roles(leaf)}
+        hosts = self._private_hosts(tool, leaf) if kinds & {Category.URL, Category.PLACE} else ()
+        if Category.PATH not in kinds:
+            return Landmarks.of(tests, (), hosts)
+        named = {place for test, _ in tests if isinstance(test, PathTest) for place in test.within}
+        named |= {ruleset.sandbox for ruleset in self.rulesets}
+        return Landmarks.of(tests, named | _below(named, self.loaded.resolver.paths.mounts), hosts)
+
+    def _private_hosts(self, tool: Tool, leaf: Shape) -> list[str]:
+        hosts = sorted(self.declared | self.loaded.policy.declared_hosts)
+        for host in hosts:
+            if host not in self._private:
+                option = self._option(tool, leaf, (f"https://{host}/",), host, {})
+                urls = [item.value for item in option.items if isinstance(item.value, CanonicalUrl)] if option else []
+                self._private[host] = any(url.address.private for url in urls)
+        return [host for host in hosts if self._private[host]]
+
+    def _standing(self, tool: Tool, leaf: Shape, cell: _Cell, siblings: Mapping[str, Json]) -> Option | None:
+        """Return the first of the values of one cell that is taken, and is what it seems to be."""
+        for chosen in cell.values:
+            option = self._option(tool, leaf, chosen, cell.says, siblings)
             if option is not None and _is_itself(option):
                 return option
         return None
@@ -259,9 +265,10 @@ class Spaces:
     def _option(
         self, tool: Tool, leaf: Shape, chosen: tuple[Json, ...], says: str, siblings: Mapping[str, Json]
     ) -> Option | None:
-        """An option as it resolves, or nothing if the call would be refused for it."""
+        """Return an option as it resolves, or nothing if the call would be refused for it."""
         base = self.loaded.resolver.path_base.get(tool.server)
-        key = (leaf.leaf, leaf.modes, leaf.required, leaf.defaulted, repr(chosen), repr(sorted(siblings.items())), base)
+        spelled = repr((chosen, says, sorted(siblings.items(), key=str)))
+        key = (leaf.leaf, leaf.modes, leaf.required, leaf.defaulted, leaf.free, spelled, base)
         if key not in self._resolved:
             wanted: dict[str, tuple[Json, ...]] = {n: (value,) for n, value in siblings.items() if value is not None}
             wanted |= {leaf.leaf: chosen} if chosen else {}
@@ -277,54 +284,40 @@ class Spaces:
 
 
 @dataclass(frozen=True, slots=True)
+class _Cell:
+    """Values that rules do not tell apart, in the order in which they are tried."""
+
+    values: Sequence[tuple[Json, ...]]
+    says: str
+    place: str = ""
+    optional: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class _Work:
     """What is needed of one tool."""
 
     tool: Tool
     arguments: Arguments
+    sight: Sight
     leaves: tuple[Shape, ...]
-    tests: tuple[tuple[Rule, Test], ...]
-    whole: tuple[tuple[Rule, Test], ...]
-    """The tests that are asked of the whole call."""
-    speaking: Mapping[str, tuple[int, ...]]
-    """Their numbers, by the roles and arguments they speak of."""
-    counting: tuple[ValueTest, ...]
-    """A test on each role or argument that is counted."""
-    limits: tuple[tuple[int, ...], ...]
+    tests: tuple[tuple[Test, bool], ...]
+    """Every test that may be asked of a value, with whether it is read as in an allow."""
     selectors: Mapping[str, tuple[Json, ...]]
     selecting: Mapping[str, frozenset[tuple[type, Json]]]
     """The values of each that modes name."""
 
     @classmethod
-    def of(cls, tool: Tool, rules: tuple[Rule, ...]) -> _Work:
+    def of(cls, tool: Tool, chains: Sequence[tuple[Sequence[Rule], str]]) -> _Work:
         arguments = Arguments(tool.definition)
         leaves = tuple(leaves_of(tool.arguments))
-        tests = tuple((rule, test) for rule in rules for test in tests_of(rule.conditions))
-        whole = {
-            (_value_part(test), rule.then is Outcome.ALLOW): (rule, _value_part(test))
-            for rule, test in tests
-            if _looks_around(rule, test, tool)
-        }
-        speaking: dict[str, tuple[int, ...]] = {}
-        for number, (_, test) in enumerate(whole.values()):
-            leaf = (test.leaf,) if isinstance(test, ValueTest) and test.leaf is not None else ()
-            for name in (*roles_of(test), *leaf):
-                speaking[name] = (*speaking.get(name, ()), number)
-        counting: dict[tuple[frozenset[Role], str | None], ValueTest] = {}
-        limits: dict[tuple[frozenset[Role], str | None], set[int]] = {}
-        for _, test in tests:
-            if isinstance(test, ValueTest) and (own := _limits(test)):
-                counting[test.roles, test.leaf] = test
-                limits.setdefault((test.roles, test.leaf), {1}).update(own)
+        tests = dict.fromkeys(pair for rules, _ in chains for rule in rules for pair in polar_tests(rule))
         return cls(
             tool,
             arguments,
+            Sight.of(tool, chains),
             leaves,
-            tests,
-            tuple(whole.values()),
-            speaking,
-            tuple(counting.values()),
-            tuple(tuple(sorted(each)) for each in limits.values()),
+            tuple(tests),
             _selectors(leaves, arguments),
             _selecting(leaves),
         )
@@ -333,39 +326,26 @@ class _Work:
     def steering(self) -> Iterable[str]:
         return self.selectors.keys()
 
-    @property
-    def nothing(self) -> Summary:
-        """The summary of no arguments at all."""
-        return Summary(counts=(0,) * len(self.counting), uncertain=(False,) * len(self.counting))
+    def doubts(self) -> Iterator[str]:
+        """Yield what may be missing, whatever the values are."""
+        if any(
+            leaf.leaf in self.steering and leaf.required and self.arguments.kind(leaf.leaf).nullable
+            for leaf in self.leaves
+        ):
+            yield "an argument that selects what others mean may be null"
+        if any("[]" in name for name in self.steering):
+            yield "each element of a list selects what it means, and they are not looked at together"
+        asked = sum(COMMAND in roles_of(test) and not allowing for test, allowing in self.tests)
+        if asked > 2 and COMMAND in self.tool.roles:
+            yield "commands can be put together in more ways than we look at"
+        if len(self.sight.origins) > MOST_ORIGINS:
+            yield f"rules tell apart more than {MOST_ORIGINS} sets of sources"
+        if any(limit > MOST for limit in self.sight.limits):
+            yield f"a limit of more than {MOST} values"
 
     def _selects(self, name: str, value: Json) -> str:
         """Which modes an argument selects: all values that no mode names do the same, left out or not."""
         return repr(value) if (type(value), value) in self.selecting.get(name, ()) else "another"
-
-    def watched(self) -> dict[Role, int]:
-        """For each role, the tests on the whole call that matter to its claims."""
-        numbers = {(test, rule.then is Outcome.ALLOW): number for number, (rule, test) in enumerate(self.whole)}
-        found = dict.fromkeys(self.tool.roles, 0)
-        for rule, test in self.tests:
-            number = numbers.get((_value_part(test), rule.then is Outcome.ALLOW))
-            for role in self.tool.roles if number is not None else ():
-                if role not in roles_of(test) and may_apply(rule, self.tool, role):
-                    found[role] |= 1 << (number or 0)
-        return found
-
-    @staticmethod
-    def named_by(tests: Iterable[tuple[Rule, Test]]) -> set[tuple[Json, ...]]:
-        """The values that rules name themselves: one that is refused can never be sent."""
-        found: set[tuple[Json, ...]] = set()
-        for _, test in tests:
-            members = test.members if isinstance(test, ListTest) else getattr(test, "equals", None) or ()
-            found |= {(value,) for _, value in members}
-            if isinstance(test, PathTest):
-                found.update((place,) for place in test.within)
-        return found
-
-    def several(self, leaf: Shape) -> bool:
-        return self.arguments.kind(leaf.leaf).many or any(category(role) is Category.PARTY for role in _roles(leaf))
 
     def ways(self, leaf: Shape) -> Iterator[dict[str, Json]]:
         """Every way in which other arguments can select the mode of this one."""
@@ -373,45 +353,54 @@ class _Work:
         for values in product(*(self.selectors.get(name, ()) for name in names)):
             yield dict(zip(names, values, strict=True))
 
-    def column(self, leaf: Shape, options: Iterable[Option]) -> Column:
-        told: dict[Summary, list[Option]] = {}
+    def column(self, leaf: Shape, options: Iterable[Option], column: int, numbers: Iterator[int]) -> Column:
+        """Return the column of an argument."""
+        many = self.arguments.kind(leaf.leaf).many
+        listed = any(category(role) is Category.PARTY for role in _roles(leaf))
+        single: dict[Part, list[Option]] = {}
+        several: dict[Part, list[Option]] = {}
         for option in options:
-            told.setdefault(self._part(option), []).append(option)
-        groups = tuple(Group(part, tuple(members)) for part, members in told.items())
-        return Column(leaf.leaf, groups, self.several(leaf))
+            # In a string that holds a list, what cannot be read swallows what is beside it.
+            together = option.chosen and (many or (listed and option.readable))
+            (several if together else single).setdefault(self._part(option), []).append(option)
 
-    def _part(self, option: Option) -> Summary:
+        def groups(found: Mapping[Part, list[Option]]) -> tuple[Group, ...]:
+            return tuple(_group(next(numbers), column, part, members) for part, members in found.items())
+
+        return Column(leaf.leaf, groups(single), groups(several))
+
+    def _part(self, option: Option) -> Part:
         by_role: dict[Role, tuple[Value, ...]] = {}
         for item in option.items:
             by_role[item.role] = (*by_role.get(item.role, ()), item.value)
-        scope = Scope(by_role, {option.leaf: option.shown} if option.shown else {})
-        present = {str(role) for role in by_role if is_carried(role)}
-        present |= {"anything"} if by_role else set()
-        present |= {"sending"} if any(sends(role) for role in by_role) else set()
         selected = {(name, self._selects(name, value)) for name, value in option.siblings}
         if option.leaf in self.selectors:
             selected.add((option.leaf, self._selects(option.leaf, option.chosen[0] if option.chosen else None)))
-        counted = [scope.all_of(test) for test in self.counting]
-        asked = turned = errors = 0
-        speaking = {number for role in by_role for number in self.speaking.get(role, ())}
-        for number in sorted({*speaking, *self.speaking.get(option.leaf, ())}):
-            rule, test = self.whole[number]
-            if scope.all_of(test):
-                asked |= 1 << number
-                try:
-                    held = conditions_hold(rule, (test,), _NOBODY, scope)
-                    turned |= (held != (rule.then is Outcome.ALLOW)) << number
-                except ConditionError:
-                    errors |= 1 << number
-        return Summary(
-            frozenset(selected),
-            frozenset(present),
-            asked,
-            turned,
-            errors,
-            tuple(len(values) for values in counted),
-            tuple(any(isinstance(value, (Unknown, Opaque)) for value in values) for values in counted),
-        )
+        return replace(self.sight.part(by_role, option.leaf, option.shown), selected=frozenset(selected))
+
+    def sources_column(self, column: int, numbers: Iterator[int]) -> Column:
+        """Return what the agent may have seen, as far as rules tell it apart; not known comes first."""
+        found: dict[Part, Option] = {self.sight.sources_part(None): Option(SOURCES, "not known", ())}
+        pending: list[frozenset[str]] = [frozenset()]
+        single = sorted({name for wanted in self.sight.origins for name in wanted})
+        while pending and len(found) <= 2**MOST_ORIGINS:
+            sources = pending.pop()
+            part = self.sight.sources_part(sources)
+            if part not in found:
+                found[part] = Option(SOURCES, ", ".join(sorted(sources)) or "none", (), sources=sources)
+                pending += [sources | {name} for name in single]
+        groups = tuple(_group(next(numbers), column, part, [option]) for part, option in found.items())
+        return Column(SOURCES, groups, ())
+
+
+def _group(number: int, column: int, part: Part, options: list[Option]) -> Group:
+    ordered = tuple(sorted(options, key=lambda option: option.weight))
+    return Group(number, column, part, ordered, ordered[0].weight)
+
+
+def is_readable(value: Value) -> bool:
+    """Return whether it is known what a value is."""
+    return not isinstance(value, (Unknown, Opaque)) and not (isinstance(value, Command) and value.unreadable)
 
 
 def _is_itself(option: Option) -> bool:
@@ -424,7 +413,7 @@ def _is_itself(option: Option) -> bool:
 
 
 def concerns(rule: Rule, tool: Tool) -> bool:
-    """Whether a rule can apply to any claim of a tool."""
+    """Return whether a rule can apply to any claim of a tool."""
     conditions = rule.conditions
     if conditions.tools and not name_is_listed(tool.name, conditions.tools):
         return False
@@ -433,59 +422,118 @@ def concerns(rule: Rule, tool: Tool) -> bool:
     return any(may_apply(rule, tool, role) for role in (None, *tool.roles))
 
 
-def _summaries(
-    columns: Sequence[Column], nothing: Summary, limits: tuple[tuple[int, ...], ...]
-) -> tuple[dict[Summary, tuple[Option, ...]], bool]:
-    """Every summary of a whole call, with one call each; and whether these are all."""
-    found: dict[Summary, tuple[Option, ...]] = {nothing: ()}
+# --- From column to column. ---
+
+
+def _nodes(columns: Sequence[Column], sight: Sight) -> tuple[Node, tuple[Node, ...] | None]:
+    """Return the node of no arguments and those of complete calls; nothing if there are too many on the way."""
+    start = Node(0, (0,) * len(sight.counters), frozenset())
+    nodes = [start]
+    left = MAX_STEPS
+    for index, column in enumerate(columns):
+        stage = _Stage(sight, *_to_come(columns[index + 1 :]))
+        taking = stage if not column.several else stage.while_adding(column.several)
+        for node in nodes:
+            for group in column.single:
+                stage.step(node, group)
+            for group in column.several:
+                taking.step(node, group)
+        if column.several:
+            taking.close_over(column.several, left)
+            for node in taking.found.values():
+                stage.step(node, None)
+        nodes = [*stage.found.values()]
+        left -= stage.steps + (taking.steps if column.several else 0)
+        if left < 0:
+            return start, None
+    return start, tuple(nodes)
+
+
+def _to_come(columns: Iterable[Column]) -> tuple[int, frozenset[str]]:
+    """Return the facts that columns may add, and the arguments that select their modes."""
+    facts, names = 0, set()
     for column in columns:
-        further: dict[Summary, tuple[Option, ...]] = {}
-        for summary, options in found.items():
-            for group in column.groups:
-                joined = capped(summary.with_(group.part), limits)
-                if joined not in further and consistent(joined):
-                    further[joined] = (*options, *group.options[:1])
-        if len(further) > MAX_SUMMARIES:
-            return {}, False
-        found = further
-    return {summary.told_by(limits): options for summary, options in found.items()}, True
+        for group in column.groups:
+            facts |= group.part.facts
+            names |= {name for name, _ in group.part.selected}
+    return facts, frozenset(names)
 
 
-def capped(summary: Summary, limits: Sequence[Sequence[int]]) -> Summary:
-    """The same with counts that go no further than the last limit."""
-    counts = tuple(min(count, each[-1]) for count, each in zip(summary.counts, limits, strict=True))
-    return summary if counts == summary.counts else replace(summary, counts=counts)
+@dataclass(slots=True)
+class _Stage:
+    """The nodes behind a column, or while values are added to it."""
+
+    sight: Sight
+    still: int
+    """The facts that may come."""
+    steering: frozenset[str]
+    """The selecting arguments that still matter."""
+    found: dict[tuple[int, tuple[int, ...], Selected], Node] = field(default_factory=dict)
+    steps: int = 0
+
+    def while_adding(self, groups: Iterable[Group]) -> _Stage:
+        """Return the stage in which values of these groups may still be added."""
+        still, names = self.still, set(self.steering)
+        for group in groups:
+            still |= group.part.facts
+            names |= {name for name, _ in group.part.selected}
+        return _Stage(self.sight, still, frozenset(names))
+
+    def step(self, node: Node, group: Group | None) -> Node | None:
+        """Add a group to a node, or nothing, and return the node that is reached; none if they do not go together."""
+        facts, counts, selected = node.facts, node.counts, node.selected
+        weight, shown, groups = node.weight, node.shown, node.groups
+        if group is not None:
+            if group.part.selected:
+                selected |= group.part.selected
+                if len({name for name, _ in selected}) < len(selected):
+                    return None  # an argument is in another mode than the others select
+            facts |= group.part.facts
+            counts = self.sight.added(counts, group.part.counts)
+            weight += group.weight
+            shown = (*shown, group.options[0])
+            groups |= 1 << group.number
+        if selected:
+            selected = frozenset(pair for pair in selected if pair[0] in self.steering)
+        key = (self.sight.settled(facts, self.still), counts, selected)
+        reached = self.found.get(key)
+        if reached is None:
+            reached = self.found[key] = Node(*key, weight, shown)
+        elif weight < reached.weight:
+            reached.weight, reached.shown = weight, shown
+        reached.groups |= groups
+        reached.steps.append((node, group))
+        self.steps += 1
+        return reached
+
+    def close_over(self, groups: Iterable[Group], most: int) -> None:
+        """Add further values, the lightest calls first, until nothing new is reached."""
+        order = count()
+        pending = [(node.weight, next(order), node) for node in self.found.values()]
+        pending.sort(key=lambda entry: entry[:2])
+        done: set[int] = set()
+        while pending and self.steps <= most:
+            _, _, node = heappop(pending)
+            if id(node) in done:
+                continue
+            done.add(id(node))
+            for group in groups:
+                before = len(self.found)
+                reached = self.step(node, group)
+                if reached is not None and (len(self.found) > before or id(reached) not in done):
+                    heappush(pending, (reached.weight, next(order), reached))
+        changed = True
+        while changed:
+            changed = False
+            for node in self.found.values():
+                groups_ = node.groups
+                for before_, _ in node.steps:
+                    groups_ |= before_.groups
+                changed = changed or groups_ != node.groups
+                node.groups = groups_
 
 
-def consistent(summary: Summary) -> bool:
-    """Whether every argument is in the mode that the others select."""
-    return len({name for name, _ in summary.selected}) == len(summary.selected)
-
-
-def _copies(column: Column, mixing: int) -> Iterator[Column]:
-    """The column, and again for each further value that it may hold."""
-    yield column
-    if column.several and column.groups:
-        present = ((g.part, tuple(option for option in g.options if option.chosen)) for g in column.groups)
-        held = tuple(Group(part, options) for part, options in present if options)
-        nothing = Option(column.leaf, "", ())
-        for _ in range(1, mixing):
-            yield replace(column, groups=(Group(column.groups[0].part.emptied(), (nothing,)), *held))
-
-
-def _closed(columns: Sequence[Column], summaries: Iterable[Summary], limits: tuple[tuple[int, ...], ...]) -> bool:
-    """Whether one more value in any argument would bring no new summary, counts aside."""
-    seen = {replace(summary, counts=()) for summary in summaries}
-    plain = [replace(summary, counts=(0,) * len(limits)) for summary in seen]
-    return all(
-        replace(joined, counts=()) in seen
-        for summary in plain
-        for column in columns
-        if column.several
-        for group in column.groups
-        if any(option.chosen for option in group.options) and group.part.selected <= summary.selected
-        for joined in (summary.with_(group.part),)
-    )
+# --- Arguments. ---
 
 
 def _roles(leaf: Shape) -> set[Role]:
@@ -498,35 +546,9 @@ def _speaks_of(test: Test, leaf: Shape) -> bool:
     return not roles_of(test).isdisjoint(_roles(leaf))
 
 
-def _looks_around(rule: Rule, test: Test, tool: Tool) -> bool:
-    """Whether a test on some arguments is also asked when another is decided about."""
-    own = roles_of(test)
-    if isinstance(test, ValueTest) and _value_part(test) == ValueTest(test.roles, test.leaf):
-        return False  # it only counts
-    if not own or any(is_carried(role) for role in own & tool.roles):
-        return True
-    return any(may_apply(rule, tool, role) for role in (None, *tool.roles) if role not in own)
-
-
-def _value_part(test: Test) -> Test:
-    return replace(test, min_items=None, max_items=None) if isinstance(test, ValueTest) else test
-
-
-def _limits(test: ValueTest) -> list[int]:
-    """The counts from which on the test says something else."""
-    least, most = test.min_items, test.max_items
-    return [*([] if least is None else [least]), *([] if most is None else [most + 1])]
-
-
 def _below(directories: set[str], mounts: Iterable[str]) -> set[str]:
     """The mounts inside one of the directories: what is on them is not in it, for a permission."""
     return {mount for mount in mounts if any(mount.startswith(place.rstrip("/") + "/") for place in directories)}
-
-
-def _counts(tests: Iterable[tuple[Rule, Test]]) -> list[int]:
-    """How many values there should be, to be below, at and above every limit."""
-    limits = {limit for _, test in tests if isinstance(test, ValueTest) for limit in _limits(test)}
-    return sorted({count for limit in limits for count in (limit - 1, limit) if 1 < count <= MOST})
 
 
 def _selecting(leaves: Sequence[Shape]) -> dict[str, frozenset[tuple[type, Json]]]:

@@ -107,6 +107,22 @@ def clean_endings(
     return Texts(clean.found, clean.complete and whole.complete and clean.answers == whole.answers, clean.answers)
 
 
+def spellings_for(sources: tuple[Source, ...], text: str, after: str, besides: frozenset[str]) -> Texts:
+    """Return what can stand behind a text to be equal to a folded one, for each combination of answers."""
+    same = folded_source(text)
+    if same is None:
+        return Texts((), complete=False)
+    letters = dict.fromkeys(form for char in text for form in (char.upper(), char, wide(char)))
+    try:
+        tables = [table_of(source, dot_spans_lines=tightens) for source, tightens in (*sources, same)]
+        search = _Search(tuple(tables), (*(tightens for _, tightens in sources), True), after, besides, ())
+        found: dict[_Answers, str] = {}
+        complete = search.run([*letters], found)
+    except (TooLarge, PatternError):
+        return Texts((), complete=False)
+    return Texts(tuple(each for (accepted, _), each in found.items() if accepted[-1]), complete)
+
+
 @dataclass(frozen=True, slots=True)
 class _Search:
     tables: tuple[Table, ...]

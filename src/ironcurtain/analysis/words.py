@@ -16,6 +16,9 @@ def rule_in_words(rule: Mapping[str, Any]) -> str:
     conditions = rule["if"]
     where = ", ".join(_conditions(conditions))
     besides = ", outside the sandbox" if rule.get("elsewhere") else ""
+    besides += ", where another rule permits it" if rule.get("joined") else ""
+    for group in conditions.get("unless", ()):
+        besides += f", unless {' and '.join(each.removeprefix('where ') for each in _conditions(group))}"
     return f"{_THEN[rule['then']]} {_tools(conditions)}{' ' if where else ''}{where}{besides}"
 
 
@@ -34,15 +37,17 @@ def _conditions(conditions: Mapping[str, Any]) -> Iterator[str]:
     if "roles" in conditions:
         yield f"for {_some(conditions['roles'], 'or')}"
     if test := conditions.get("paths"):
-        yield f"with {_some(test['roles'], 'or')} inside {test['within']}"
+        within = [test["within"]] if isinstance(test["within"], str) else test["within"]
+        yield f"with {_some(test['roles'], 'or')} inside {_some(within, 'or')}"
     if test := conditions.get("domains"):
         yield f"with {_some(test['roles'], 'or')} at {_some(test['allowed'], 'or')}"
     for test in conditions.get("lists", ()):
         yield f"with {_some(test['roles'], 'or')} in {_some(test['allowed'], 'or')}"
     for name, predicate in conditions.get("values", {}).items():
-        yield f"where {name.partition(':')[2]} {_predicate(predicate)}"
+        yield f"where {name.partition(':')[2].replace('+', ' or ')} {_predicate(predicate)}"
     if test := conditions.get("origin"):
-        yield f"where {_some(test['roles'], 'or')} comes from {test['from']}"
+        sources = [test["from"]] if isinstance(test["from"], str) else test["from"]
+        yield f"where {_some(test['roles'], 'or')} comes from {_some(sources, 'or')}"
     if test := conditions.get("assess"):
         yield f"if “{test['question']}”"
 

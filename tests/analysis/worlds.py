@@ -170,7 +170,7 @@ class Maker:
             made["if"]["unless"] = [group for group in groups if group]
         if then == "escalate":
             made |= {flag: True for flag in ("joined", "elsewhere") if self.one_in(3)}
-        elif then == "allow" and not made["if"]:
+        elif then == "allow" and not made["if"].keys() - {"unless"}:
             made["if"]["server"] = ["s"]
         return made
 

@@ -21,7 +21,7 @@ _WORDS: Final = {
     "allow": ("allowed", "green"),
     "escalate": ("asks", "yellow"),
     "deny": ("refused", "red"),
-    "": ("no call", "dim"),
+    "": ("holds", "dim"),
 }
 _SHOWN: Final = 5
 _LONG: Final = 110  # characters of an example

@@ -432,11 +432,12 @@ def exemplified(product: Product, scenarios: Iterable[Mapping[str, Any]]) -> Pro
             request = scenario["request"]
             by_tool.setdefault(f"{request['serverName']}/{request['toolName']}", scenario)
     report = []
+    in_force = {rule["name"] for rule in product.rules}
     for reported in product.report:
         told = []
         for each in reported.told:
             found = own = [by_rule[name] for name in each.meaning.rules if name in by_rule]
-            if not found:  # others decide all that it is about
+            if not found and not in_force & set(each.meaning.rules):  # others decide all that it is about
                 found = [by_tool[tool] for tool in each.meaning.tools if tool in by_tool]
             shown = next(
                 (one for one in found if one["expectedDecision"] == _wanted(each)), found[0] if found else None

@@ -336,8 +336,11 @@ class _Compiler:
             if not tool.arguments[leaf].has_default and not tool.arguments[leaf].required:
                 base = base.with_(Part(values={f"arg:{leaf}": PRESENT}))
         notes += ["asks, until tasks are known"] if asks else []
+        limited = frozenset(role for part in ground.alternatives for role in part.roles)
         free = [
-            leaf for leaf, a in tool.arguments.items() if leaf not in named and a.roles and not _stays_out(leaf, unless)
+            leaf
+            for leaf, a in tool.arguments.items()
+            if a.roles and leaf not in named and not a.roles & limited and not _stays_out(leaf, unless)
         ]
         if free and statement.doing.tools:
             notes.append(f"{tool.key} may be given any {', '.join(free)}")

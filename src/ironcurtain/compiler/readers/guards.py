@@ -54,7 +54,7 @@ def warnings(sentence: str, reading: Reading, known: Known) -> Iterator[str]:
     moods = {line.mood for line in lines if not isinstance(line, Budget)}
     refuses, asks = _REFUSAL.search(sentence), _ASKING.search(sentence)
     if moods == {Mood.MAY} and refuses and not any("only " in text or "except" in text for text in reading.statements):
-        yield f"the sentence has “{refuses.group()}”, and all it came to is a permission"
+        yield f'the sentence has "{refuses.group()}", and all it came to is a permission'
     if Mood.NEVER in moods and not refuses and not asks:
         yield "it came to a prohibition, and the sentence has no word of refusal"
     if moods & {Mood.ASK, Mood.OTHERWISE} and not asks and not refuses:
@@ -83,7 +83,7 @@ def _lost(sentence: str, statements: str, known: Known) -> Iterator[str]:
         if name.lower() not in statements.lower() and not any(
             value in statements for value in known.names.get(name, ())
         ):
-            yield f"“{name}” does not occur in its statements"
+            yield f'"{name}" does not occur in its statements'
 
 
 def _plain(number: str) -> str:

@@ -136,7 +136,7 @@ def _understood(server: str, definition: Mapping[str, Any], subject: Subject) ->
     for leaf, found in modes.items():  # what it may be in any of them
         roles = meanings[leaf].roles.union(*(meaning.roles for _, meaning in found))
         meanings[leaf] = replace(meanings[leaf], roles=roles)
-    made = tool.effects | ({"create"} if _makes_file(tool, meanings) else frozenset())
+    made = tool.effects | _written(tool, meanings)
     doubts = {leaf: meaning.doubt for leaf, meaning in meanings.items() if meaning.doubt}
     return Understood(
         server=server,
@@ -150,11 +150,16 @@ def _understood(server: str, definition: Mapping[str, Any], subject: Subject) ->
     )
 
 
-def _makes_file(tool: Setting, meanings: Mapping[str, Meaning]) -> bool:
-    """Return whether a reader puts what it makes into a file: `extract_audio(input, output)`."""
+def _written(tool: Setting, meanings: Mapping[str, Meaning]) -> frozenset[str]:
+    """Return what the files that a call writes add to its effects: `extract_audio(input, output)` creates."""
+    roles = frozenset(role for meaning in meanings.values() for role in meaning.roles)
+    if tool.effects == {"delete"} and "write-path" in roles and "delete-path" not in roles:
+        return frozenset({"update"})  # of a part of a file
     outputs = [argument for argument in tool.arguments if not {"output", "out", "dest"}.isdisjoint(argument.words)]
     written = any("write-path" in meanings[argument.leaf].roles for argument in outputs)
-    return written and tool.only_reads and tool.speaks_of("extract", "render", "transcribe", "capture", "record")
+    made = tool.speaks_of("extract", "render", "transcribe", "capture", "record")
+    reads = tool.effects <= {"read"}
+    return frozenset({"create"}) if reads and ((written and made) or tool.overwrites) else frozenset()
 
 
 def _by_mode(

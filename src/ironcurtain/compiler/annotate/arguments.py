@@ -132,7 +132,7 @@ class _Walk:
         argument.required = argument.required or required
         texts = [argument.says]
         for variant in self._variants(node):
-            texts.append(_take(argument, variant) or clean(variant.get("title")))
+            texts.append(_take(argument, variant) or _title(argument, variant))
             for item in self._variants(variant.get("items")):
                 argument.several |= item.get("type") != "array"
                 texts.append(_take(argument, item))
@@ -155,6 +155,12 @@ class _Walk:
 
 def _listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else [value] if isinstance(value, dict) else []
+
+
+def _title(argument: Argument, variant: Mapping[str, Any]) -> str:
+    """Return the title of an argument, unless it is only its name again, as libraries write it."""
+    title = variant.get("title")
+    return "" if isinstance(title, str) and words_of(title) == words_of(argument.name) else clean(title)
 
 
 def _take(argument: Argument, variant: Mapping[str, Any]) -> str:

@@ -27,11 +27,11 @@ VERBS: Final[dict[str, frozenset[str]]] = {
         """create add new insert make write put save generate draft upload import register build clone copy duplicate
         record schedule start init initialize append push commit store provision fork spawn launch compose
         define produce concat slice render compress zip unpack unzip decompress backup attach annotate overlay transcode
-        establish compile embed bookmark log_time seed populate"""
+        establish compile embed ingest bookmark log_time seed populate"""
     ),
     "update": lexicon(
-        """update set edit modify change move rename patch replace mark complete close reopen archive unarchive star
-        unstar toggle enable disable configure adjust assign unassign label untrash trash restore reset
+        """update pull set edit modify change move rename patch replace mark complete close reopen archive unarchive
+        star unstar toggle enable disable configure adjust assign unassign label untrash trash restore reset
         cancel approve reject merge tag untag link lock unlock pause resume stop snooze pin
         unpin apply format sort fill press type click drag upsert revert rollback switch checkout
         control turn expire select suspend undo updater acknowledge resolve escalate reassign hset lpush

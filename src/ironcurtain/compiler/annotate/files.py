@@ -26,9 +26,14 @@ _WORK_ON_FILES: Final = lexicon(
     playbook inventory convert render frame"""
 )
 _EXTENSION: Final = re.compile(r"(?<![\w.])\.[a-z0-9]{2,5}\b|\bfiles?\b")
+_TERSE: Final = lexicon(
+    "output input video audio image clip pdf archive zip playbook dest src dst picture photo movie workbook"
+)
+"""What is a file of such a server even where nothing is said of it."""
+_MEDIA: Final = re.compile(r"\b(?:source|input|output|local|media) (?:video|audio|image|clip|media|document|file)")
 _NOT_A_PATH: Final = lexicon(
     """id type name extension pattern format size count content text url uri prefix suffix glob mode encoding key
-    title"""
+    title hash line index token version info status filter date time owner permission"""
 )
 _FILE_NAMES: Final = lexicon("document image workbook presentation script video audio picture pdf notebook")
 """What has a name that may be a path, of a server that works on files: `workbook_name`."""
@@ -51,13 +56,13 @@ _BEGINS: Final = re.compile(
 )
 _PART: Final = re.compile(
     r"(?:the |a |name of the |full |nested )*(?:fields?|propert(?:y|ies)|attributes?|keys?|columns?|nodes?|elements?)\b"
-    r"|.{0,60}\b(?:dot[- ]notation|json ?path|xpath|css selector|json ?pointer|url paths?|api path|endpoint path|"
-    r"scene (?:path|tree)|node path|object path|menu path|route)\b"
+    r"|(?:the )?json path (?!for)|.{0,60}\b(?:dot[- ]notation|jsonpath|json path expression|xpath|css selector|"
+    r"json ?pointer|url paths?|api path|endpoint path|scene (?:path|tree)|node path|object path|menu path|route)\b"
 )
 """A path inside a document or of an address: not on this machine."""
 _ELSEWHERE: Final = re.compile(
     r"\b(?:in (?:the |a )?(?:repo(?:sitory)?|bucket|drive|project|vault|workspace)|repository path|"
-    r"api (?:path|endpoint)|json ?path|xpath|bucket|google drive|remote|url path|key path|property path|dashboard|"
+    r"api (?:path|endpoint)|jsonpath|xpath|bucket|google drive|remote|url path|key path|property path|dashboard|"
     r"on the (?:printer|device|server|host)|object key|namespaced|endpoint|rest path|branch|"
     r"json ?patch|documentation|docs? path)\b"
 )
@@ -201,7 +206,9 @@ def _may_be_path(argument: Argument, tool: Setting) -> bool:
     named = named or not _FOREIGN.isdisjoint(words) or _FOREIGN_TEXT.search(argument.says[:60]) is not None
     named = named or last in ("cert", "certificate", "keyfile", "pem", "kubeconfig")
     named = named or (last == "attach" and "send" in tool.effects)
-    named = named or (words[0] == "save" and last in ("as", "to", "path"))
+    named = named or (
+        words[0] == "save" and (last in ("as", "to", "path") or (tool.subject.on_files and len(words) > 1))
+    )
     called = len(words) > 1 and last == "name" and tool.subject.on_files
     called = called and (words[-2] in ("file", "output") or _is_named_file(argument))
     moved = last in ("source", "destination", "src", "dest", "from", "to") and tool.speaks_of(*_MOVED)
@@ -218,7 +225,11 @@ def _works_on_files(argument: Argument, tool: Setting) -> bool:
     """Return whether the tool, or its whole server, works on files of this machine."""
     if tool.subject.remote or argument.free:
         return False
-    return tool.speaks_of(*_WORK_ON_FILES) or (tool.subject.on_files and _EXTENSION.search(argument.says) is not None)
+    if not tool.subject.on_files:
+        return tool.speaks_of(*_WORK_ON_FILES)
+    terse = not argument.says and argument.words[-1] in _TERSE
+    told = terse or _EXTENSION.search(argument.says) or _MEDIA.search(argument.says)
+    return tool.speaks_of(*_WORK_ON_FILES) or bool(told)
 
 
 def _is_only_path(argument: Argument, tool: Setting) -> bool:

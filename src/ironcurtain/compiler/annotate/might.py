@@ -220,7 +220,9 @@ def _of_flag(argument: Argument, spoken: frozenset[str]) -> frozenset[str]:
     """Return what a flag adds by its name: `delete_source`, `notify`, `sendUpdates`."""
     words = argument.words
     switched = argument.is_flag or (argument.enum and words[:1] == ("send",))
-    if not switched or not words or not _NOT_ACTS.isdisjoint(words) or spoken <= {"read"}:
+    if not switched or not words or not _NOT_ACTS.isdisjoint(words):
+        return NOTHING
+    if spoken <= {"read"} and words[0] != "overwrite":
         return NOTHING
     return _FLAGS.get(words[0], NOTHING) | (_FLAGS.get(words[-1], NOTHING) & {"delete", "send", "share"})
 

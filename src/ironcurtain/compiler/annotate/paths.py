@@ -62,7 +62,8 @@ def _path_roles(argument: Argument, tool: Setting) -> set[str]:
     if is_sent_along(argument, tool.effects):
         return {"read-path"}
     if words & {"cwd", "workdir", "working"} or "working dir" in argument.says[:60]:
-        return {"read-path"} if tool.only_reads else {"read-path", "write-path"}
+        cleaned = {"delete-path"} if tool.speaks_of("clean", "cleanup", "purge", "wipe") else set()
+        return {"read-path"} if tool.only_reads else {"read-path", "write-path"} | cleaned
     renamed = "new" in words and tool.speaks_of("move", "rename", "copy", "duplicate")
     if (
         renamed

@@ -77,7 +77,8 @@ def _is_account(argument: Argument, tool: Setting) -> bool:
 
 
 def _is_named(argument: Argument, tool: Setting) -> bool:
-    words, last, creates = argument.words, argument.words[-1], "create" in tool.effects
+    words, last = argument.words, argument.words[-1]
+    creates = "create" in tool.effects and not tool.speaks_of("put", "upsert")
     if _is_name_of(words, tool):
         return True
     if last in _TEXTS:

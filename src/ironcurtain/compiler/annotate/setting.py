@@ -27,7 +27,13 @@ class Setting:
     @property
     def only_reads(self) -> bool:
         """It changes nothing and sends nothing."""
-        return self.effects <= {"read"}
+        return self.effects <= {"read"} and not self.overwrites
+
+    @property
+    def overwrites(self) -> bool:
+        """A flag of it says whether a file may be replaced, and its verb may mean that one is written."""
+        flagged = not {"overwrite", "allow overwrite", "force overwrite"}.isdisjoint(self.siblings)
+        return flagged and self.speaks_of("capture", "record", "snapshot", "extract", "render", "transcribe", "dump")
 
     def speaks_of(self, *words: str) -> bool:
         """One of these is in its name."""

@@ -33,6 +33,10 @@ deserve to be allowed and that no question about content touches, how many are. 
 *parser*: nothing but the closed table; what is unread asks or is denied. *owner*: somebody who saw the sentence and up
 to three offered statements, and no call, picked one or none. *model*: a strong model, one answer and what was sent back
 to it; *twice*: two independent readings, where they differ the stricter.
+
+At the first look, with one answer a text and nothing sent back, a model kept 96 of 121 on *autumn* (79 %, one call
+unsafe) and 92 of 109 on *winter* (84 %, none unsafe, one about content). What was wrong lay in the compiler more than
+in the readings, and was mended there; the rows below are of the state of today on answers that were given then.
 """
 
 

@@ -2,7 +2,8 @@
 
 The two are compared for all calls. A tool about which they agree is decided as the first reading says. One that the
 first decides more strictly throughout is left to it, one that the second does to that. Where each is stricter
-somewhere, both refuse what either refuses, and what either permits is asked about.
+somewhere, what either forbids is forbidden, what either asks about is asked about, and only what both permit in the
+same words or in words that a rule can hold together is allowed.
 """
 
 from __future__ import annotations
@@ -44,8 +45,9 @@ def stricter(first: Rules, second: Rules, difference: Difference) -> Rules:
     mixed = {key for key, widens in changed.items() if len(widens) > 1}
     rules = _for(first, lambda key: key not in narrowed | mixed)
     rules += _renamed(_for(second, narrowed.__contains__))
-    for chain in (_for(first, mixed.__contains__), _renamed(_for(second, mixed.__contains__))):
-        rules += [_asking(rule) for rule in chain]
+    mine, others = _for(first, mixed.__contains__), _renamed(_for(second, mixed.__contains__))
+    rules += [rule for rule in (*mine, *others) if rule["then"] != "allow"]
+    rules += _shared([r for r in mine if r["then"] == "allow"], [r for r in others if r["then"] == "allow"])
     return _distinct(sorted(rules, key=_layer))
 
 
@@ -68,11 +70,53 @@ def _layer(rule: dict[str, Any]) -> int:
     return 2 if rule.get("joined") else 5 if rule.get("elsewhere") else 3
 
 
-def _asking(rule: dict[str, Any]) -> dict[str, Any]:
-    """A permission of one reading that the other does not share is a question."""
-    if rule["then"] != "allow":
-        return rule
-    return {**rule, "then": "escalate", "reason": "two readings of the constitution differ about this tool"}
+def _shared(first: Rules, second: Rules) -> Rules:
+    """The permissions that both readings grant: for each pair, what holds where both do."""
+    found: Rules = []
+    for one in first:
+        for two in second:
+            tools = sorted(set(one["if"]["tool"]) & set(two["if"]["tool"]))
+            if not tools or one["if"]["server"] != two["if"]["server"]:
+                continue
+            both = _together(one["if"], two["if"])
+            if both is not None:
+                name = f"{one['name']}-and-{two['name'].rpartition('-')[0][-6:]}"
+                found.append({**one, "name": name, "if": {**both, "server": one["if"]["server"], "tool": tools}})
+    return found
+
+
+def _together(one: dict[str, Any], two: dict[str, Any]) -> dict[str, Any] | None:
+    """The conditions of two permissions, as those of one.
+
+    Nothing where a rule cannot hold both, or where they differ in which roles they speak of.
+    """
+    if _named(one) != _named(two):
+        return None
+    found = dict(one)
+    for key in ("paths", "domains", "roles", "origin"):
+        if key in one and key in two and one[key] != two[key]:
+            return None
+        if key in two:
+            found[key] = two[key]
+    lists = [*one.get("lists", ()), *(each for each in two.get("lists", ()) if each not in one.get("lists", ()))]
+    unless = [*one.get("unless", ()), *(each for each in two.get("unless", ()) if each not in one.get("unless", ()))]
+    values = dict(one.get("values", {}))
+    for key, predicate in two.get("values", {}).items():
+        if values.get(key, predicate) != predicate:
+            return None
+        values[key] = predicate
+    found |= {key: value for key, value in (("lists", lists), ("unless", unless), ("values", values)) if value}
+    return found
+
+
+def _named(conditions: dict[str, Any]) -> frozenset[str]:
+    """The roles that a permission speaks of."""
+    named = set(conditions.get("roles", ()))
+    for test in (conditions.get("paths"), conditions.get("domains"), *conditions.get("lists", ())):
+        named |= set(test["roles"]) if test else set()
+    for key in conditions.get("values", {}):
+        named |= set(key[5:].split("+")) if key.startswith("role:") else set()
+    return frozenset(named)
 
 
 def _for(rules: Iterable[dict[str, Any]], wanted: Callable[[tuple[str, str]], bool]) -> Rules:

@@ -1,0 +1,40 @@
+"""Two readings of one text: what they come to together is nowhere looser than either."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ironcurtain.analysis.diff import diff_policies
+from ironcurtain.compiler.agreement import stricter
+from tests.language.support import Policy
+from tests.language.test_properties import calls, catalogues, made, outcomes, statement_sets
+
+
+def together(first: Policy, second: Policy) -> Policy:
+    difference = diff_policies(first.loaded(), second.loaded(), 0.0)
+    rules = stricter([*first.compiled.rules], [*second.compiled.rules], difference)
+    return replace(first, compiled=replace(first.compiled, rules=tuple(rules)))
+
+
+@settings(max_examples=40)
+@given(statement_sets, statement_sets, catalogues, st.lists(calls, max_size=12))
+def test_only_what_both_readings_allow_is_allowed(
+    one: list[str], two: list[str], tools: list[int], asked: list[tuple[str, dict[str, Any]]]
+) -> None:
+    first, second = made(one, tools), made(two, tools)
+    both = outcomes(together(first, second), asked, tools)
+    readings = zip(outcomes(first, asked, tools), outcomes(second, asked, tools), strict=True)
+    assert not [pair for pair, said in zip(readings, both, strict=True) if said == "allow" and set(pair) != {"allow"}]
+
+
+def test_where_the_readings_agree_nothing_is_lost() -> None:
+    tools = list(range(10))
+    first = made(["may read files in ~/A.", "may send email to contacts."], tools)
+    second = made(["may read files in ~/A.", "must ask before sending email to contacts."], tools)
+    both = together(first, second)
+    assert both.decide("s/read_file", path="/home/maya/A/x") == "allow"
+    assert both.decide("s/send_email", to=["bob@x.example"], body="x") == "escalate"

@@ -48,7 +48,7 @@ def is_sql(argument: Argument, tool: str) -> bool:
 def command(argument: Argument, tool: Setting) -> Meaning | None:
     """Something to be carried out."""
     words = argument.words
-    if argument.is_flag or argument.is_number or not words:
+    if argument.is_flag or argument.is_number or not words or "cron" in words:
         return None
     last, executes = words[-1], "execute" in tool.effects
     runs = executes or tool.speaks_of("query", "execute", "run", "sql", "eval", "evaluate")
@@ -63,7 +63,7 @@ def command(argument: Argument, tool: Setting) -> Meaning | None:
         last in ("arg", "argument") or (last in ("parameter", "param", "input") and tool.subject.is_about("shell"))
     ):
         return meaning("command")
-    if executes and last in ("task", "instruction", "prompt", "goal"):
+    if (executes and last in ("task", "instruction", "prompt", "goal")) or _is_told(argument, tool):
         return meaning("command", doubt="what an agent is told to do")
     typed = last in ("input", "key", "text", "data", "keystroke") and tool.speaks_of(*_TYPED)
     if typed and tool.subject.is_about("shell") and not tool.only_reads:
@@ -73,3 +73,11 @@ def command(argument: Argument, tool: Setting) -> Meaning | None:
         return meaning("command")
     code = last == "function" and re.search(r"javascript|=>|code", argument.says)
     return meaning("command") if code or _RUN.search(argument.says) else None
+
+
+def _is_told(argument: Argument, tool: Setting) -> bool:
+    """Return whether an action is told in words, and not chosen from a list."""
+    if argument.words[-1] != "action" or argument.enum or tool.only_reads:
+        return False
+    chosen = len(re.findall(r"[\"'`]\w+[\"'`]", argument.says)) > 1
+    return not chosen and re.match(r"(?:the )?action to (?:perform|take|do)", argument.says) is not None

@@ -225,6 +225,8 @@ def _works_on_files(argument: Argument, tool: Setting) -> bool:
     """Return whether the tool, or its whole server, works on files of this machine."""
     if tool.subject.remote or argument.free:
         return False
+    if argument.words[-1] == "model" and not _EXTENSION.search(argument.says):
+        return False
     if not tool.subject.on_files:
         return tool.speaks_of(*_WORK_ON_FILES)
     terse = not argument.says and argument.words[-1] in _TERSE

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _SELECTORS: Final = frozenset(
     {"operation", "action", "op", "mode", "method", "command", "verb", "task", "request type", "function", "subcommand"}
 )
+_ABOUT_A_CALL: Final = re.compile(r"(?:the )?(?:api )?(?:method|function|operation) to (?:call|invoke|check|look)")
+"""Said of an argument that names what another call would do."""
 _QUOTED: Final = re.compile(r"[\"'`]([a-z][a-z_ -]{1,30})[\"'`]")
 
 
@@ -29,11 +31,13 @@ class Selector:
 
 
 def selector_of(arguments: Iterable[Argument], says: str) -> Selector | None:
-    """The argument that selects between several tools, if there is one."""
+    """Return the argument that selects between several tools, if there is one."""
     for argument in arguments:
         if argument.above or " ".join(argument.words) not in _SELECTORS:
             continue
         values = [value for value in argument.enum if isinstance(value, str)] or _described(argument, says)
+        if not argument.enum and _ABOUT_A_CALL.match(argument.says):
+            continue
         effects = {value: frozenset(effects_of_words(words_of(value))) for value in values}
         known = {value: found for value, found in effects.items() if found}
         if len(known) >= 2 and len(set(known.values())) >= 2 and 2 * len(known) >= len(values):
@@ -44,7 +48,7 @@ def selector_of(arguments: Iterable[Argument], says: str) -> Selector | None:
 
 def selectable(argument: Argument, says: str) -> list[str]:
     """Return the values of an argument that is called like one that selects what is done."""
-    if " ".join(argument.words) not in _SELECTORS:
+    if " ".join(argument.words) not in _SELECTORS or _ABOUT_A_CALL.match(argument.says):
         return []
     return [value for value in argument.enum if isinstance(value, str)] or (
         [] if argument.above else _described(argument, says)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.arguments import Argument
     from ironcurtain.compiler.annotate.setting import Setting
 
-_IDS: Final = lexicon("id sid iid uuid guid gid key slug arn sha hash ref identifier handle pid")
+_IDS: Final = lexicon("id sid iid uid uuid guid gid key slug arn sha hash ref identifier handle pid")
 _RECORDS: Final = lexicon(
     """table bucket database dataset index collection schema namespace pod container image node cluster deployment
     job build pipeline branch tag commit revision release label issue ticket card task project team organization
@@ -42,7 +42,7 @@ _CALLED: Final = re.compile(
     r"tenant|cluster|database|table|bucket|board|portal|instance) (?:code|key|slug|identifier|handle)\b"
 )
 """A record by the code that its description gives it."""
-_ENDPOINT: Final = re.compile(r"\b(?:api|rest) (?:endpoint|path|route) to\b|\b(?:api|rest) path\b")
+_ENDPOINT: Final = re.compile(r"\b(?:api|rest) (?:endpoint|path|route|method) to\b|\b(?:api|rest) path\b")
 _OF_ONE: Final = re.compile(r"(?:the |a |unique )*(?:id|identifier|key|name|token) (?:of|for) (?:the |an? )")
 
 

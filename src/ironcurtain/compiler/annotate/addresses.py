@@ -18,6 +18,8 @@ _REMOTE: Final = re.compile(
     r"\bssh\b|\bsftp\b|\bremote (?:\w+ )?(?:host|server|machine)|"
     r"\b(?:database|mysql|postgres\w*|mongodb|redis|smtp|imap) (?:server |host)"
 )
+_SITES: Final = lexicon("website webpage site")
+_VISITING: Final = ("fetch", "crawl", "scrape", "navigate", "visit", "browse", "open")
 _PEOPLE: Final = lexicon("alternative co meeting event")
 """Words of hosts that are people."""
 _NOT_ITSELF: Final = lexicon("id slug name path text type title key")
@@ -47,7 +49,8 @@ def address(argument: Argument, tool: Setting) -> Meaning | None:
     named = not _NAMES.isdisjoint(words[-2:]) and words[-1] not in _NOT_ITSELF
     proxied = words[-1] == "proxy" or not tool.only_reads
     host = words[-1] in _HOSTS and proxied and _SENDING.search(f"{' '.join(words)} {argument.says}")
-    if not (named or formatted or host or _BEGINS.match(argument.says)):
+    visited = words[-1] in _SITES and tool.speaks_of(*_VISITING) and not argument.is_number
+    if not (named or formatted or host or visited or _BEGINS.match(argument.says)):
         return None
     if words[-1] in ("name", "id", "key", "type", "title", "label", "kind") and not formatted:
         return None

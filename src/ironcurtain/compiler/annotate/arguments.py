@@ -44,6 +44,7 @@ class Argument:
     def words(self) -> tuple[str, ...]:
         """Its name in words; where that says little, with the name of what it belongs to."""
         own = words_of(self.name)
+        own = own[:-1] if len(own) > 1 and own[-1] in "123456789" and own[-2] != "address" else own  # `image1`
         return (*words_of(self.above[-1]), *own) if self.above and own in _BARE else own
 
     @property

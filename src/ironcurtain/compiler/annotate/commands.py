@@ -24,6 +24,8 @@ _RUN: Final = re.compile(
     r"sql (?:query|statement)|script to (?:run|execute)|body of the (?:\w+ )?(?:class|function|trigger|procedure))\b"
 )
 _STARTED: Final = (("user", "data"), ("twiml",), ("cloud", "init"), ("startup", "script"), ("function", "body"))
+_PARAMETERS: Final = lexicon("parameter param input")
+_BODIES: Final = lexicon("source body content text")
 _LOOKED_AT: Final = lexicon("snippet program statement")
 """Code that a reader only looks at."""
 _TYPED: Final = ("input", "stdin", "key", "process", "session", "terminal", "shell", "repl")
@@ -46,33 +48,55 @@ def is_sql(argument: Argument, tool: str) -> bool:
 
 
 def command(argument: Argument, tool: Setting) -> Meaning | None:
-    """Something to be carried out."""
+    """Return the role of something that is carried out."""
     words = argument.words
     if argument.is_flag or argument.is_number or not words or "cron" in words:
         return None
-    last, executes = words[-1], "execute" in tool.effects
+    executes = "execute" in tool.effects
+    if (executes and words[-1] in ("task", "instruction", "prompt", "goal")) or _is_told(argument, tool):
+        return meaning("command", doubt="what an agent is told to do")
     runs = executes or tool.speaks_of("query", "execute", "run", "sql", "eval", "evaluate")
+    carried_out = _is_query(argument, tool, runs=runs) or _is_program(argument, tool, runs=runs)
+    return meaning("command") if carried_out or _is_fed(argument, tool) else None
+
+
+def _is_query(argument: Argument, tool: Setting, *, runs: bool) -> bool:
+    """Return whether it is a query in some language."""
+    words, last = argument.words, argument.words[-1]
+    if last in ("query", "q", "filter", "search") and _LANGUAGE.search(f"{argument.says} {tool.nutshell}"):
+        return True
+    if words[0] == "query" and last in ("body", "dsl"):
+        return True
+    return last == "query" and runs and tool.subject.is_about("data") and not tool.speaks_of("search")
+
+
+def _is_program(argument: Argument, tool: Setting, *, runs: bool) -> bool:
+    """Return whether it is a shell line, a script or code."""
+    words, last = argument.words, argument.words[-1]
     looked_at = tool.only_reads and not runs and last in _LOOKED_AT
     if last in _NAMES and not looked_at and (last != "code" or runs or _PROGRAM.search(argument.says)):
-        return meaning("command")
-    if last in ("query", "q", "filter", "search") and _LANGUAGE.search(f"{argument.says} {tool.nutshell}"):
-        return meaning("command")
-    if last == "query" and runs and tool.subject.is_about("data") and not tool.speaks_of("search"):
-        return meaning("command")
-    if executes and (
-        last in ("arg", "argument") or (last in ("parameter", "param", "input") and tool.subject.is_about("shell"))
-    ):
-        return meaning("command")
-    if (executes and last in ("task", "instruction", "prompt", "goal")) or _is_told(argument, tool):
-        return meaning("command", doubt="what an agent is told to do")
+        return True
+    if words == ("command", "line") or words in _STARTED or (runs and last in _BODIES and _is_code(argument, tool)):
+        return True
+    if last == "template" and tool.speaks_of("eval", "evaluate", "render"):
+        return True
+    code = last in ("function", "js") and re.search(r"javascript|=>|code", f"{argument.says} {tool.nutshell}")
+    return bool(code or _RUN.search(argument.says))
+
+
+def _is_fed(argument: Argument, tool: Setting) -> bool:
+    """Return whether it is handed to a program that runs: its arguments, or what is typed into it."""
+    last, in_shell = argument.words[-1], tool.subject.is_about("shell")
+    if "execute" in tool.effects and (last in ("arg", "argument") or (last in _PARAMETERS and in_shell)):
+        return True
     typed = last in ("input", "key", "text", "data", "keystroke") and tool.speaks_of(*_TYPED)
-    if typed and tool.subject.is_about("shell") and not tool.only_reads:
-        return meaning("command")
-    evaluated = last == "template" and tool.speaks_of("eval", "evaluate", "render")
-    if evaluated or words in _STARTED or (words[0] == "query" and last in ("body", "dsl")):
-        return meaning("command")
-    code = last == "function" and re.search(r"javascript|=>|code", argument.says)
-    return meaning("command") if code or _RUN.search(argument.says) else None
+    return typed and in_shell and not tool.only_reads
+
+
+def _is_code(argument: Argument, tool: Setting) -> bool:
+    """Return whether a text that a tool runs is a program: it says so, or nothing else."""
+    about = tool.speaks_of("code", "script", "python", "javascript", "js", "sql", "shell")
+    return about and (not argument.says or _PROGRAM.search(argument.says) is not None or "code" in argument.says)
 
 
 def _is_told(argument: Argument, tool: Setting) -> bool:

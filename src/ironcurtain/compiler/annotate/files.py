@@ -27,7 +27,8 @@ _WORK_ON_FILES: Final = lexicon(
 )
 _EXTENSION: Final = re.compile(r"(?<![\w.])\.[a-z0-9]{2,5}\b|\bfiles?\b")
 _TERSE: Final = lexicon(
-    "output input video audio image clip pdf archive zip playbook dest src dst picture photo movie workbook"
+    """output input video audio image clip pdf archive zip playbook dest src dst picture photo movie workbook source
+    destination document dockerfile tsconfig dotenv tfvars executable original"""
 )
 """What is a file of such a server even where nothing is said of it."""
 _MEDIA: Final = re.compile(r"\b(?:source|input|output|local|media) (?:video|audio|image|clip|media|document|file)")
@@ -199,7 +200,8 @@ def _may_be_path(argument: Argument, tool: Setting) -> bool:
         argument.formats & {"path", "file-path", "directory-path"}
     )
     described = described or any(_looks_like_path(value) for value in (*argument.defaults, *argument.examples))
-    named = last in NAMES or (last in ENDS and speaks_of_path(argument)) or is_root(argument)
+    suffixed = last.endswith(("path", "dir", "file", "folder")) and last not in ("profile", "xpath", "jsonpath")
+    named = suffixed or last in NAMES or (last in ENDS and speaks_of_path(argument)) or is_root(argument)
     named = named or (
         len(words) > 1 and words[-2] in ("file", "directory", "folder", "path") and last not in _NOT_A_PATH
     )
@@ -212,7 +214,7 @@ def _may_be_path(argument: Argument, tool: Setting) -> bool:
     called = len(words) > 1 and last == "name" and tool.subject.on_files
     called = called and (words[-2] in ("file", "output") or _is_named_file(argument))
     moved = last in ("source", "destination", "src", "dest", "from", "to") and tool.speaks_of(*_MOVED)
-    moved = moved or (last in _KINDS | ENDS and _works_on_files(argument, tool))
+    moved = moved or (last in _KINDS | ENDS | _TERSE and _works_on_files(argument, tool))
     return described or called or (last not in _NOT_A_PATH and (named or (moved and not tool.subject.remote)))
 
 

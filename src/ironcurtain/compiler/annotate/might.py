@@ -61,6 +61,8 @@ _DEFAULT_HINTS: Final = {
     "openWorldHint": True,
 }
 """What the protocol assumes where nothing is said; some libraries write it for every tool."""
+_LASTING: Final = frozenset({"delete", "send", "share"})
+"""What a flag does that cannot be taken back, wherever the verb stands in its name."""
 _NOT_ACTS: Final = lexicon("include show exclude is has only no skip ignore dont with after before since until")
 _QUERY_LANGUAGES: Final = re.compile(
     r"\b(?:promql|logql|traceql|soql|sosl|jql|kql|kusto|lucene|jmespath|json ?path|xpath|jq|query dsl|search syntax|"
@@ -220,11 +222,14 @@ def _of_flag(argument: Argument, spoken: frozenset[str]) -> frozenset[str]:
     """Return what a flag adds by its name: `delete_source`, `notify`, `sendUpdates`."""
     words = argument.words
     switched = argument.is_flag or (argument.enum and words[:1] == ("send",))
-    if not switched or not words or not _NOT_ACTS.isdisjoint(words):
+    if not switched or not words:
         return NOTHING
+    leads = _FLAGS.get(words[0], NOTHING) & _LASTING  # `delete_after_reading`
+    if not _NOT_ACTS.isdisjoint(words):
+        return leads
     if spoken <= {"read"} and words[0] != "overwrite":
-        return NOTHING
-    return _FLAGS.get(words[0], NOTHING) | (_FLAGS.get(words[-1], NOTHING) & {"delete", "send", "share"})
+        return leads
+    return _FLAGS.get(words[0], NOTHING) | union(_FLAGS.get(word, NOTHING) & _LASTING for word in words)
 
 
 def _acts_by_default(argument: Argument) -> bool:

@@ -14,13 +14,16 @@ if TYPE_CHECKING:
 
 _TO: Final = lexicon("to cc bcc recipient receiver addressee")
 _ADDRESSED: Final = frozenset({"email", "address", "recipient", "user", "id", "list"})
+_LOGINS: Final = frozenset({"password", "host", "hostname"})
+"""Arguments beside which a user name is one to log in with."""
+_NAMED: Final = frozenset({"id", "email", "address", "user", "partner"})
 _GIVING: Final = frozenset({"grant", "share", "shared", "invite", "notify", "assign", "assigned", "allow", "allowed"})
 _GIVEN: Final = lexicon(
     """assignee watcher follower subscriber collaborator invitee reviewer delegate approver requester grantee spender
     beneficiary responder"""
 )
 _INVITED: Final = lexicon("attendee guest participant invitee")
-_PERSON: Final = lexicon("user member person people email contact")
+_PERSON: Final = lexicon("user member person people email contact username handle jid principal")
 _PARTNER: Final = lexicon("partner customer client")
 _FORMS: Final = lexicon("id email address name login username gid list identifier handle account key")
 """How a person is named."""
@@ -113,7 +116,12 @@ def _written_to(argument: Argument, who: str, tool: Setting) -> Meaning | None:
     addressed = granted or (words[0] in _TO and (len(words) == 1 or words[1] in _ADDRESSED))
     if addressed or (who in _TO and who != "to") or _is_forwarded(words, tool):
         return meaning("recipient")
-    if sends and who in _PERSON | _PARTNER and words[-1] in ("id", "email", "address", "user", "partner"):
+    login = who == "username" and not _LOGINS.isdisjoint(tool.siblings)
+    reached = (
+        who in _PERSON | _PARTNER and (words[-1] in _NAMED or words[-1] == who) and who not in ("email", "contact")
+    )
+    mailed = words[-1] in ("email", "address") and (who in _PERSON or words == ("address",)) and "from" not in words
+    if sends and not login and (reached or mailed or words in (("contact",), ("contact", "id"))):
         return meaning("recipient")
     if words[-1] == "email" and len(words) > 1 and (_WHO.isdisjoint(words[:-1]) or "new" in words):
         return meaning("recipient")
@@ -148,7 +156,9 @@ def _given(argument: Argument, who: str, tool: Setting) -> Meaning | None:
     told = _GRANTING.search(tool.nutshell) or _ADDING.search(argument.says[:60])
     grants = tool.speaks_of(*_GRANTS) or told or adds or gives
     named = who in _PERSON or {"user", "principal"} <= set(argument.words)
-    known = named and "as" not in argument.words and tool.effects != {"delete"}
+    added = adds and argument.words == ("account", "id")
+    login = who == "username" and not _LOGINS.isdisjoint(tool.siblings)
+    known = (named or added) and "as" not in argument.words and tool.effects != {"delete"} and not login
     return meaning("recipient") if grants and known else None
 
 

@@ -58,6 +58,8 @@ def place(argument: Argument, tool: Setting) -> Meaning | None:
         return meaning("calendar")
     if what in ("repo", "repository") and not is_local_path(argument, tool):
         return meaning("repository", "fetch-url") if "url" in argument.says[:80] else meaning("repository")
+    if re.search(r"\bowner/(?:repo|name)|\borg/repo", argument.says) and words[-1] in ("name", "slug", "id", "project"):
+        return meaning("repository")
     owns = words in (("owner",), ("org",), ("organization",), ("workspace",), ("workspace", "slug"))
     if owns and not _CODE.isdisjoint(tool.siblings):
         return meaning("repository", "identifier")

@@ -36,6 +36,7 @@ def is_root(argument: Argument) -> bool:
     if words[-1] in ("cwd", "workdir") or words[-2:] in (("root",), ("project", "root"), ("workspace", "root")):
         return True
     named = words[-1] in _DIRECTORIES and not _ROOTS.isdisjoint(words)
+    named = named or ("local" in words and words[-1] in ("repo", "repository", "clone", "project"))
     told = words[-1] in _DIRECTORIES | {"repo", "repository", "project", "workspace"} and _TELLS.search(
         argument.says[:160]
     )

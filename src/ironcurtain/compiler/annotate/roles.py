@@ -61,7 +61,8 @@ def _besides(argument: Argument, tool: Setting, roles: frozenset[str]) -> set[st
         more |= {"fetch-url"} if flagged or _OR_URL.search(argument.says) else set()
     here = not tool.subject.remote and not speaks_of_elsewhere(argument)
     here = here or re.search(r"\blocal (?:file|path)|file ?(?:system )?path", argument.says) is not None
-    if (roles | more) & {"fetch-url", "identifier"} and here and _OR_PATH.search(argument.says):
+    named = {"file", "uri"} <= set(argument.words) and not tool.subject.remote
+    if (roles | more) & {"fetch-url", "identifier"} and here and (named or _OR_PATH.search(argument.says)):
         more |= _input_or(path_roles(argument, tool))
     return more
 

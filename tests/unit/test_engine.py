@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ironcurtain.engine.chain import name_is_listed
-from ironcurtain.engine.conditions import Scope
+from ironcurtain.engine.conditions import Scope, polar_tests
 from ironcurtain.engine.evaluate import escalations, evaluate
 from ironcurtain.engine.explain import claim_stories, decisive_rules
 from ironcurtain.engine.pattern import PatternError, TextTooLong, compile_pattern
@@ -881,6 +881,26 @@ def unless_value(name: str, **predicate: Any) -> list[Any]:
 def test_exceptions(place: Place, rules: Any, request_: Any, expected: str) -> None:
     rest = [] if rules[0]["then"] == "allow" else [rule("allow", tool=["*"])]
     assert language_outcome(place, [*rules, *rest], request_) == expected
+
+
+@pytest.mark.parametrize(
+    ("then", "own", "in_exceptions"), [("allow", True, False), ("deny", False, True), ("escalate", False, True)]
+)
+def test_the_tests_of_a_rule_are_told_with_their_polarity(
+    place: Place, then: str, own: bool, in_exceptions: bool
+) -> None:
+    made = rule(then, paths=BOOKS, unless=[to("ann"), {"values": {"arg:to": {"maxItems": 2}}}], **to("bob"))
+    (loaded,) = place.load([made], [MAIL]).policy.book.rules
+    told = [(type(test).__name__, as_in_allow) for test, as_in_allow in polar_tests(loaded)]
+    exceptions = [("ListTest", in_exceptions), ("ValueTest", in_exceptions)]
+    assert told == [("PathTest", own), ("ListTest", own), *exceptions]
+
+
+def test_every_key_of_a_predicate_is_asked(place: Place) -> None:
+    every = {"equals": 5, "matches": ".*", "minimum": 1, "maximum": 9, "maxLength": 3}
+    rules = [rule("escalate", values={"arg:amount": every}), rule("allow", tool=["pay"])]
+    assert language_outcome(place, rules, call("pay", {"payee": "acme", "amount": 5})) == "deny"  # 5 has no length
+    assert language_outcome(place, rules, call("pay", {"payee": "acme"})) == "allow"
 
 
 def test_groups_of_exceptions_are_not_combined(place: Place) -> None:

@@ -22,7 +22,7 @@ _VERBS: Final[dict[str, str]] = {
     "read": """get list read search find query fetch show describe view look retrieve lookup check browse inspect count
         summarize summarise explain analyze analyse validate compare diff status log history preview scan detect
         monitor watch poll load open download tail head cat grep stat info scroll hgetall hget lrange smembers zrange
-        exists ping test translate extract transcribe screenshot snapshot navigate visit wait peek estimate calculate
+        exist ping test translate extract transcribe screenshot snapshot navigate visit wait peek estimate calculate
         compute observe report suggest recommend identify verify whoami tree discover trace dump render lint capture
         parse measure profile audit display print return provide obtain enumerate examine predict classify crawl
         scrape geocode match probe aggregate resolve quote echo say tell ask rank diagnose take""",

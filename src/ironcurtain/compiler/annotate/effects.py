@@ -17,7 +17,7 @@ VERBS: Final[dict[str, frozenset[str]]] = {
         """get list read search find query fetch show describe view look retrieve lookup check browse inspect count
         summarize summarise explain analyze analyse validate compare diff status log history preview scan detect monitor
         watch poll subscribe load open download export tail head cat grep stat info scroll hgetall hget lrange
-        smembers zrange exists ping test translate convert extract transcribe screenshot snapshot navigate visit
+        smembers zrange exist ping test translate convert extract transcribe screenshot snapshot navigate visit
         wait peek estimate rank diagnose calculate reader observe report suggest recommend identify verify whoami tree
         discover
         trace dump lint capture parse measure profile audit display print return provide obtain enumerate

@@ -88,7 +88,9 @@ _FOREIGN: Final = lexicon(
 )
 _FOREIGN_TEXT: Final = re.compile("\u8def\u5f84|\u6587\u4ef6\u8def\u5f84|\u76ee\u5f55|\u30d1\u30b9|\uacbd\ub85c")
 """Paths in the other languages in which servers are written."""
-_OTHER_PATHS: Final = lexicon("return critical learning career clip shortest")
+_OTHER_PATHS: Final = lexicon(
+    "return critical learning career clip shortest name symbol module class element field property menu"
+)
 """What has a path that is no file: the return path of a mail."""
 _PATTERNS: Final = lexicon("include exclude ignore allow deny filter match skip")
 _FILTERED: Final = re.compile(r"\bfilter\b|\bmatching\b|\bonly (?:show|return|include)")

@@ -36,11 +36,14 @@ _SAVED: Final = re.compile(
 )
 _DELETED: Final = re.compile(r"\b(?:files?|paths?|director(?:y|ies)|folders?)\b.{0,30}\bto (?:delete|remove)\b")
 _DELETES_FILES: Final = re.compile(r"^(?:deletes?|removes?) (?:\w+ ){0,4}(?:files?|director(?:y|ies)|folders?)\b")
+_AROUND: Final = re.compile(r"\bfile (?:containing|that contains|in which|where) (?:the|a)\b")
+"""Said of a file of which a part is worked on."""
+_EDITING: Final = ("edit", "update", "modify", "write", "delete", "rename", "replace", "remove", "insert")
 _FROM_FILE: Final = re.compile(r"\b(?:by )?importing an? (?:\w+ )?file|\bfrom an? (?:\w+ ){0,2}(?:file|image)\b")
 _READ_FROM: Final = re.compile(
     r"\b(?:read|load|taken|loaded)\b.{0,60}\bfrom\b|\bfile (?:to|that is) (?:read|load|upload|attach|parse|import|send|"
-    r"apply|analy[sz]e)|\b(?:the path|it) is read\b|\bread (?:on|by) the\b|\bcontaining (?:the|your)\b|"
-    r"\b(?:yaml|json) file to\b"
+    r"apply|analy[sz]e)|\b(?:the path|it) is read\b|\bread (?:on|by) the\b|\b(?:yaml|json) file to\b|"
+    r"\bcontaining (?:the |your )?(?:patch|data|config\w*|credentials?|content|body|values|rows)\b"
 )
 
 
@@ -80,6 +83,8 @@ def _path_roles(argument: Argument, tool: Setting) -> set[str]:
         return {"write-path"} if into or tool.speaks_of(*words) else {"read-path"}
     if _is_input(argument, tool):
         return {"read-path"}
+    if _AROUND.search(argument.says) and not tool.only_reads:
+        return {"read-path", "write-path"}
     if tool.speaks_of("move", "rename"):
         return {"read-path", "delete-path"} | (set() if words & _ORIGIN or two else {"write-path"})
     copied = tool.speaks_of("copy", "duplicate") and two and _is_about_the_whole(tool)
@@ -92,7 +97,7 @@ def _is_used(argument: Argument, tool: Setting) -> bool:
     if words & _AUXILIARY and len(words) > 1 and not tool.speaks_of(*(words & _AUXILIARY)):
         return True
     told = _READ_FROM.search(argument.says) is not None
-    return told and ("content" in words or not tool.speaks_of("edit", "update", "modify", "write"))
+    return told and ("content" in words or not tool.speaks_of(*_EDITING))
 
 
 def _is_input(argument: Argument, tool: Setting) -> bool:

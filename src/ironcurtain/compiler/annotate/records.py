@@ -83,7 +83,7 @@ def _is_named(argument: Argument, tool: Setting) -> bool:
         return True
     if last in _TEXTS:
         return False
-    if words == ("title",) and tool.only_reads and argument.required:
+    if words in (("title",), ("file", "name")) and tool.only_reads and argument.required:
         return True
     if last == "address" and not tool.subject.is_about("mail", "chat"):
         return True

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from ironcurtain.compiler.annotate.arguments import Argument
 
-_NEVER_MISSED: Final = frozenset({"none", "outbound-content", "identifier", "amount", "recipient", "attendee"})
+NEVER_MISSED: Final = frozenset({"none", "outbound-content", "identifier", "amount", "recipient", "attendee"})
 """Roles of which leaving one out means that there is none."""
-_EXTRAS: Final = frozenset({"fetch-url", "outbound-content"})
+EXTRAS: Final = frozenset({"fetch-url", "outbound-content"})
 """Likewise, beside what a call must have."""
 _PATHS: Final = frozenset({"read-path", "write-path", "delete-path"})
 _PLACES: Final = frozenset({"place", "host", "identifier"})
@@ -41,10 +41,10 @@ def is_missed(
     """
     given = frozenset(roles)
     starts_thread = "thread" in argument.words and "send" in effects  # left out, it begins one
-    if given <= _NEVER_MISSED or argument.above or starts_thread:
+    if given <= NEVER_MISSED or argument.above or starts_thread:
         return False
     beside = [other for leaf, (other, _) in others.items() if leaf != argument.leaf and other.required]
-    if beside and given <= _EXTRAS:
+    if beside and given <= EXTRAS:
         return False
     if argument.required:
         return True

@@ -39,7 +39,7 @@ _BELOW_ONE: Final = re.compile(r"\bapi (?:endpoint|path)|endpoint path|e\.g\.,? 
 
 
 def address(argument: Argument, tool: Setting) -> Meaning | None:
-    """A URL, by its name, its format or its words."""
+    """Return the role of a URL, which is known by its name, its format or its words."""
     words = argument.words
     if not words:
         return None
@@ -94,7 +94,7 @@ def _url(argument: Argument, tool: Setting) -> Meaning:
 
 
 def speaks_of_address(argument: Argument) -> bool:
-    """Its description mentions one."""
+    """Return whether a description mentions an address."""
     return _SPOKEN.search(argument.says) is not None
 
 

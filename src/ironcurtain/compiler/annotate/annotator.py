@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.artifacts.annotations import pin_of
-from ironcurtain.compiler.annotate.absence import is_missed
+from ironcurtain.compiler.annotate.absence import EXTRAS, NEVER_MISSED, is_missed
 from ironcurtain.compiler.annotate.acts import looks_only
 from ironcurtain.compiler.annotate.arguments import arguments_of
 from ironcurtain.compiler.annotate.commands import is_sql
@@ -34,8 +34,6 @@ _ABOUT_ITSELF: Final = re.compile(
     r"\b(?:health|ping|version|capabilit|allowed|server info|configuration|heartbeat|current time|help)\b"
 )
 _LONGEST_COMMENT: Final = 120  # characters
-_NEVER_MISSED: Final = frozenset({"none", "outbound-content", "identifier", "amount", "recipient", "attendee"})
-"""Roles of which leaving one out means that there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +53,21 @@ class Understood:
 
     @property
     def name(self) -> str:
-        """As its server calls it."""
+        """Return the name that its server gives it."""
         return str(self.definition.get("name"))
 
     @property
     def side_effects(self) -> bool:
-        """False only for a tool that tells about its own server."""
+        """Return whether it changes or discloses anything: false only for a tool that tells about its own server."""
         says = f"{' '.join(words_of(self.name))} {first_sentence(clean(self.definition.get('description')))}"
         return self.effects != {"read"} or bool(self.arguments) or not _ABOUT_ITSELF.search(says)
 
     def roles(self, leaf: str) -> list[str]:
-        """All roles that an argument may have."""
+        """Return all roles that an argument may have."""
         return _listed(self.meanings[leaf])
 
     def fields(self) -> dict[str, Json]:
-        """As it stands among a policy's annotations."""
+        """Return it as it stands among a policy's annotations."""
         return {
             "toolName": self.name,
             "serverName": self.server,
@@ -102,8 +100,8 @@ class Understood:
 
 def entry_of(roles: Sequence[str], *, nested: bool, beside: bool = False) -> dict[str, Json]:
     """Return an argument as it stands among annotations: its roles, and what leaving it out means."""
-    extra = beside and set(roles) <= {"fetch-url", "outbound-content"}  # beside what a call must have
-    missed = not nested and not extra and not set(roles) <= _NEVER_MISSED
+    extra = beside and set(roles) <= EXTRAS
+    missed = not nested and not extra and not set(roles) <= NEVER_MISSED
     return {"roles": [*roles], "absent": "unknown" if missed else "nothing"}
 
 
@@ -112,7 +110,7 @@ def _listed(meaning: Meaning) -> list[str]:
 
 
 def understand(server: str, definitions: Iterable[Mapping[str, Any]]) -> Iterator[Understood]:
-    """Every tool of a server."""
+    """Yield what is understood of each tool of a server."""
     definitions = list(definitions)
     about = server_subject(definitions)
     for definition in definitions:

@@ -42,38 +42,39 @@ class Argument:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Its name in words; where that says little, with the name of what it belongs to."""
+        """Return its name in words; where that says little, with the name of what it belongs to."""
         own = words_of(self.name)
         own = own[:-1] if len(own) > 1 and own[-1] in "123456789" and own[-2] != "address" else own  # `image1`
         return (*words_of(self.above[-1]), *own) if self.above and own in _BARE else own
 
     @property
     def is_plain(self) -> bool:
-        """It may be a value by itself, whatever else it may be."""
+        """Return whether it may be a value by itself, whatever else it may be."""
         return bool(self.types - {"object", "array", "null"})
 
     @property
     def is_criterion(self) -> bool:
-        """It says which records are meant: it stands in a filter."""
+        """Return whether it says which records are meant: it stands in a filter."""
         return any(not _CRITERIA.isdisjoint(words_of(name)) for name in self.above)
 
     @property
     def is_number(self) -> bool:
-        """It is a number."""
+        """Return whether it is a number."""
         return bool(self.types) and self.types <= {*_NUMBERS, "null"}
 
     @property
     def holds_numbers(self) -> bool:
-        """It is a number or a list of numbers."""
+        """Return whether it is a number or a list of numbers."""
         return not self.types.isdisjoint(_NUMBERS) and self.types <= {*_NUMBERS, "null", "array"}
 
     @property
     def is_flag(self) -> bool:
+        """Return whether it is true or false, perhaps written as a word."""
         return "boolean" in self.types and self.types <= {"boolean", "string", "null"}
 
 
 def arguments_of(definition: Mapping[str, Any]) -> dict[str, Argument]:
-    """Every leaf of a definition's schema; none if the schema is not admitted, for then the tool cannot be called."""
+    """Return every leaf of a definition's schema; none if the schema is not admitted: the tool cannot be called."""
     try:
         leaves = schema.admit(definition).leaves
     except ValueError:

@@ -40,7 +40,7 @@ _OTHER_LANGUAGES: Final = re.compile(
 
 
 def is_sql(argument: Argument, tool: str) -> bool:
-    """Whether a command is surely a statement in SQL; `tool` is what the tool says of itself."""
+    """Return whether a command is surely a statement in SQL; `tool` is what the tool says of itself."""
     named = argument.words[-1:] == ("sql",)
     asked = argument.words[-1:] in (("query",), ("statement",), ("q",))
     says = f"{argument.says} {tool}"

@@ -23,7 +23,7 @@ _UNDESCRIBED: Final = lexicon("field data property file attachment body payload 
 
 
 def content(argument: Argument, tool: Setting) -> Meaning | None:
-    """Text for others."""
+    """Return the role of text for others."""
     words = argument.words
     if argument.is_flag or argument.is_number or not words or tool.only_reads:
         return None
@@ -56,7 +56,7 @@ def _text(last: str, tool: Setting) -> Meaning | None:
 
 
 def is_for_others(tool: Setting) -> bool:
-    """What is written there is read by others."""
+    """Return whether what is written there is read by others."""
     shared = tool.subject.remote and not {"repo", "project id", "repository"}.isdisjoint(tool.siblings)
     said = tool.speaks_of("comment", "reply", "message", "review", "post")
     return said or shared or "send" in tool.effects or tool.subject.is_about("mail", "chat", "tracker")

@@ -38,7 +38,7 @@ _SETTINGS: Final = lexicon(
 
 
 def sum_of_money(argument: Argument, tool: Setting) -> Meaning | None:
-    """A price, a budget."""
+    """Return the role of a price or a budget."""
     words = argument.words
     last = words[-1] if words else ""
     named = last in _AMOUNTS or (argument.is_number and set(words) & _AMOUNTS and not set(words) & _COUNTS)
@@ -49,19 +49,19 @@ def sum_of_money(argument: Argument, tool: Setting) -> Meaning | None:
 
 
 def number_or_flag(argument: Argument, tool: Setting) -> Meaning | None:
-    """How many, and whether."""
+    """Return that a number or a flag has no role."""
     if argument.is_flag:
         return NOTHING
     return NOTHING if argument.is_number and not names_a_record(argument) and not is_numbered(argument, tool) else None
 
 
 def choice(argument: Argument, _: Setting) -> Meaning | None:
-    """One of a few words: a mode, a format."""
+    """Return that one of a few words, such as a mode, has no role."""
     return NOTHING if len(argument.enum) > 1 else None
 
 
 def setting(argument: Argument, tool: Setting) -> Meaning | None:
-    """How something is done, or how much of it is shown."""
+    """Return that how something is done, or how much of it is shown, has no role."""
     if argument.words == ("token",) and _TOKEN_OF.match(argument.says):
         return meaning("identifier")
     if "_".join(argument.words) not in _SETTINGS or speaks_of_path(argument) or speaks_of_address(argument):

@@ -47,7 +47,7 @@ _OF_ONE: Final = re.compile(r"(?:the |a |unique )*(?:id|identifier|key|name|toke
 
 
 def record(argument: Argument, tool: Setting) -> Meaning | None:
-    """Something that is there already, and named."""
+    """Return the role of something that is there already, and named."""
     words = argument.words
     if argument.is_flag or not words:
         return None
@@ -99,12 +99,12 @@ def _is_named(argument: Argument, tool: Setting) -> bool:
 
 
 def names_a_record(argument: Argument) -> bool:
-    """It is called an id or the like."""
+    """Return whether it is called an id or the like."""
     return bool(argument.words) and argument.words[-1] in _IDS
 
 
 def is_numbered(argument: Argument, tool: Setting) -> bool:
-    """A number that names something: of an issue, of a build."""
+    """Return whether it is a number that names something: of an issue, of a build."""
     words = argument.words
     if words[-1:] != ("number",):
         return False

@@ -42,7 +42,7 @@ _OR_PATH: Final = re.compile(
 
 
 def meaning_of(argument: Argument, tool: Setting) -> Meaning:
-    """The roles of one argument."""
+    """Return the roles of one argument."""
     found = next((found for rule in _RULES if (found := rule(argument, tool)) is not None), NOTHING)
     if not (argument.is_flag or argument.is_number or (argument.enum and not found.roles)):
         found = Meaning(found.roles | _besides(argument, tool, found.roles), found.doubt)

@@ -26,17 +26,17 @@ class Setting:
 
     @property
     def only_reads(self) -> bool:
-        """It changes nothing and sends nothing."""
+        """Return whether it changes nothing and sends nothing."""
         return self.effects <= {"read"} and not self.overwrites
 
     @property
     def overwrites(self) -> bool:
-        """A flag of it says whether a file may be replaced, and its verb may mean that one is written."""
+        """Return whether a flag lets it replace files, and its verb may mean that one is written."""
         flagged = not {"overwrite", "allow overwrite", "force overwrite"}.isdisjoint(self.siblings)
         return flagged and self.speaks_of("capture", "record", "snapshot", "extract", "render", "transcribe", "dump")
 
     def speaks_of(self, *words: str) -> bool:
-        """One of these is in its name."""
+        """Return whether one of these words is in its name."""
         return not set(words).isdisjoint(self.words)
 
 
@@ -49,7 +49,7 @@ class Meaning:
 
 
 def meaning(*roles: str, doubt: str = "") -> Meaning:
-    """An argument with these roles."""
+    """Return the meaning of an argument with these roles."""
     return Meaning(frozenset(roles), doubt)
 
 

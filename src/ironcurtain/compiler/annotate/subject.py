@@ -70,13 +70,13 @@ class Subject:
     """Its server keeps repositories: what it calls a project is one."""
 
     def is_about(self, *names: str) -> bool:
-        """Whether one of these is among what it is mostly about."""
+        """Return whether one of these is among what it is mostly about."""
         top = max(self.weights.values(), default=0.0)
         return any(self.weights.get(name, 0.0) >= 0.5 * top > 0 for name in names)
 
 
 def server_subject(definitions: Iterable[Mapping[str, Any]]) -> Subject:
-    """The subject of a whole server."""
+    """Return the subject of a whole server."""
     definitions = list(definitions)
     weights: dict[str, float] = {}
     remote = local = on_files = on_code = 0
@@ -103,7 +103,7 @@ def _names_file(argument: Argument) -> bool:
 
 
 def tool_subject(definition: Mapping[str, Any], server: Subject) -> Subject:
-    """The subject of one tool: its own words count most, those of its server a little."""
+    """Return the subject of one tool: its own words count most, those of its server a little."""
     own = _weigh(definition)
     total = sum(server.weights.values()) or 1.0
     weights = {

@@ -17,18 +17,18 @@ _KEEP_S: Final = frozenset(
 
 
 def lexicon(text: str) -> frozenset[str]:
-    """A set of words."""
+    """Return a set of words."""
     return frozenset(text.split())
 
 
 @lru_cache(maxsize=65_536)
 def words_of(name: str) -> tuple[str, ...]:
-    """`parentFolderIds` as `parent folder id`: lower case, in the singular."""
+    """Return a name as words: `parentFolderIds` as `parent folder id`, lower case, in the singular."""
     return tuple(singular(part.lower()) for part in _PARTS.findall(name))
 
 
 def clean(text: object) -> str:
-    """A description as far as it is read: one case, no hidden characters, single blanks."""
+    """Return a description as far as it is read: one case, no hidden characters, single blanks."""
     if not isinstance(text, str):
         return ""
     visible = text[:LONGEST]
@@ -40,12 +40,12 @@ def clean(text: object) -> str:
 
 
 def words_in(text: str) -> list[str]:
-    """The words of a cleaned text, in the singular."""
+    """Return the words of a cleaned text, in the singular."""
     return [singular(word) for word in _WORD.findall(text)]
 
 
 def singular(word: str) -> str:
-    """A noun without its plural; good enough to look it up."""
+    """Return a noun in the singular; good enough to look it up."""
     if word == "ids":
         return "id"
     if word in _KEEP_S or len(word) < 4 or not word.endswith("s") or word.endswith("ss"):
@@ -58,5 +58,5 @@ def singular(word: str) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """What a description begins with: the tool in a nutshell."""
+    """Return what a description begins with: the tool in a nutshell."""
     return re.split(r"(?<=[.!?])\s|\n|\s[-*]\s|args:|parameters:|returns:", text, maxsplit=1)[0]

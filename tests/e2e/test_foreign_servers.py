@@ -81,7 +81,6 @@ def test_git_on_a_real_repository(house: House) -> None:
         tool: {"repo_path": ["write-path"]} for tool in write
     }
     roles["git_commit"]["message"] = ["none"]
-    roles["git_add"]["files"] = ["none"]  # from the repository, which the gateway does not know
     adopted(house, "git", [str(BIN / "mcp-server-git")], roles, [])
     agent = house.agent("--agent", "coder")
     assert "a.txt" in text_of(agent.call("git__git_status", repo_path=str(repository)))

@@ -320,3 +320,120 @@ def test_adding_a_prohibition_does_not_turn_a_denial_into_a_question() -> None:
         made = policy(lines, tools)
         assert made.decide("files/write_file", path="~/elsewhere/x", content="x") == "deny"
         assert made.decide("files/write_file", path="~/Documents/drafts/x", content="x") == "allow"
+
+
+# --- Attacks by a tester who had only read the page on the language. ---
+
+
+def test_an_exception_by_act_lifts_its_modes_and_no_flag() -> None:
+    manage = tool(
+        "manage_email", "Manage emails: list, trash or delete them.", "action id",
+        action={"type": "string", "enum": ["list", "trash", "delete"]},
+    )  # fmt: skip
+    flagged = tool("trash_email", "Move an email to the trash.", "id", "delete_forever:bool")
+    made = policy(
+        "may do anything with email.\nmust never delete anything, except trashing email.", {"m": [manage, flagged]}
+    )
+    assert made.decide("m/manage_email", action="delete", id="1") == "deny"
+    assert made.decide("m/manage_email", action="trash", id="1") == "allow"
+    assert made.decide("m/trash_email", id="1", delete_forever=True) == "deny"
+    assert made.decide("m/trash_email", id="1") == "allow"
+
+
+@pytest.mark.parametrize("channel", ["#team", "team", "C1", "Team"])
+def test_a_never_holds_for_the_name_and_for_what_it_stands_for(channel: str) -> None:
+    made = policy("may send messages.\nmust never send messages in #team.", SLACK)
+    assert made.decide("slack/post_message", channel=channel, text="x") == "deny"
+
+
+@pytest.mark.parametrize(
+    "repository", ["acme/app", "acme/app.git", "https://github.com/acme/app", "git@github.com:acme/app"]
+)
+def test_a_never_on_a_repository_holds_for_other_spellings(repository: str) -> None:
+    hub = {"hub": [tool("create_issue", "Create an issue in a repository.", "repository title")]}
+    made = policy("may create issues.\nmust never create issues in acme/app.", hub)
+    assert made.decide("hub/create_issue", repository=repository, title="x") == "deny"
+    assert made.decide("hub/create_issue", repository="acme/application", title="x") == "allow"
+
+
+def test_a_star_stands_for_all_repositories_of_an_owner() -> None:
+    made = policy("may create issues.\nmust never create issues in acme/*.", HUB)
+    assert made.decide("github/create_issue", owner="acme", repo="app", title="x") == "deny"
+    assert made.decide("github/create_issue", owner="other", repo="app", title="x") == "allow"
+
+
+def test_a_flag_that_deletes_counts_on_a_tool_that_reads() -> None:
+    mail = {"m": [tool("read_email", "Read an email.", "id", "delete_after_reading:bool"), *MAIL["mail"][3:4]]}
+    made = policy("may read email.\nmust never delete anything.", mail)
+    assert made.decide("m/read_email", id="1", delete_after_reading=True) == "deny"
+    assert made.decide("m/read_email", id="1") == "allow"
+
+
+@pytest.mark.parametrize("path", ["/home/maya/logs/../../../etc/shadow", "/home/maya/logs/./../x", "/home/maya/logsx"])
+def test_a_directory_of_another_machine_is_compared_without_dot_segments(path: str) -> None:
+    made = policy("may use ssh/read_remote_log where `remote_path` is in ~/logs.", REMOTE)
+    assert made.decide("ssh/read_remote_log", remote_path=path) == "deny"
+    assert made.decide("ssh/read_remote_log", remote_path="/home/maya/logs/x") == "allow"
+
+
+def test_a_permission_for_a_place_keeps_other_places_out() -> None:
+    chat = {"c": [tool("post_message", "Post a message to a channel.", "text channel", "also_channel")]}
+    made = policy("may send messages only in #team.", chat)
+    assert made.decide("c/post_message", text="x", channel="C1") == "allow"
+    assert made.decide("c/post_message", text="x", channel="C1", also_channel="C9") == "deny"
+
+
+def test_doubt_is_lifted_by_whole_commands_only() -> None:
+    shell = {"sh": [tool("run_command", "Run a shell command.", "command", "args:list")], **FILES}
+    plain = {"sh": [tool("run_command", "Run a shell command.", "command")], **FILES}
+    line = "may use sh/run_command where `command` {}.\nmust never delete anything."
+    assert (
+        policy(line.format("is find"), shell).decide("sh/run_command", command="find", args=["-delete"]) == "escalate"
+    )
+    assert policy(line.format('starts with "git "'), plain).decide("sh/run_command", command="git clean") == "escalate"
+    assert policy(line.format("is ls"), plain).decide("sh/run_command", command="ls") == "allow"
+
+
+@pytest.mark.parametrize("amount", ["500", "5e2", "0500", "+900", " 900", "$900", "1,000", "10000000000000000000"])
+def test_a_bound_on_a_number_in_a_text_holds_unless_it_certainly_does_not(amount: str) -> None:
+    bank = {"bank": [tool("pay", "Pay an amount.", "amount")]}
+    made = policy("may use bank/pay.\nmust never use bank/pay where `amount` is at least 500.", bank)
+    assert made.decide("bank/pay", amount=amount) == "deny"
+    assert made.decide("bank/pay", amount="499.99") == "allow"
+
+
+def test_a_never_on_an_undocumented_mode_holds() -> None:
+    contacts = tool(
+        "contacts_tool", "Work on contacts.", "operation",
+        operation={"type": "string", "description": 'one of "list", "get", "delete"'},
+    )  # fmt: skip
+    made = policy("may use x/contacts_tool.\nmust never delete anything.", {"x": [contacts]})
+    assert made.decide("x/contacts_tool", operation="purge") == "deny"
+    assert made.decide("x/contacts_tool", operation="list") == "allow"
+
+
+def test_what_is_done_to_a_directory_is_done_to_what_is_in_it() -> None:
+    tree = {"f": [tool("search_files", "Search the files below a directory.", "path query")]}
+    made = policy("may read files in ~/Documents.\nmust never read files in ~/Documents/private.", tree)
+    assert made.decide("f/search_files", path="~/Documents/private/x", query="x") == "deny"
+    assert made.decide("f/search_files", path="~/Documents", query="x") == "escalate"
+    assert made.decide("f/search_files", path="~/Documents/work", query="x") == "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "may use files/read_file where `path` matches /(/.", "may use files/read_file where `path` matches /(?=a)b/.",
+        'may read files in "/home/maya/A*".', 'may send email to anyone at "a b".', 'may send email to "a, b".',
+        'may send email to "".', "may use mail/send_email where `to` is in nobody.",
+    ],
+)  # fmt: skip
+def test_what_no_policy_could_load_is_a_problem_of_its_statement(line: str) -> None:
+    found = compiled(f"{line}\nmay read email.", {**FILES, **MAIL})
+    assert found.compiled.meanings[0].problem
+    assert found.decide("mail/read_email", id="1") == "allow"
+
+
+def test_an_escape_hides_no_character() -> None:
+    with pytest.raises(StatementError, match="cannot be seen"):
+        parse('may use f/p where `n` is "\\ud800".')

@@ -257,12 +257,16 @@ class Prover:
         )  # fmt: skip
 
     def _prohibited(self) -> Statement:
-        """A prohibition is shadowed if a permission decides everything that it speaks of."""
+        """A prohibition is shadowed if a permission decides everything that it speaks of.
+
+        What asks about everything else (`elsewhere`) is meant to be decided by permissions where there are any.
+        """
         breaches = []
         for rule in self._silent:
             deciders = self._instead[rule.name]
             if (
                 rule.then is Outcome.ALLOW
+                or rule.elsewhere
                 or not deciders
                 or any(said is not Outcome.ALLOW for said, *_ in deciders.values())
             ):

@@ -36,6 +36,8 @@ class Argument:
     default: Any
     types: frozenset[str]
     says: str
+    sql: bool = False
+    """It is a statement in SQL."""
     absent_unknown: bool = False
     """Leaving it out means that the server picks something."""
 
@@ -138,6 +140,7 @@ def _made(server: str, fields: Mapping[str, Any], common: frozenset[str]) -> Too
             default=about.defaults[0] if about and about.defaults else _NOT_GIVEN,
             types=frozenset(about.types) if about else frozenset(),
             says=about.says if about else "",
+            sql=any(mode.get("language") == "sql" for mode in _modes(entry)),
             absent_unknown=any(mode.get("absent", "unknown") == "unknown" for mode in _modes(entry)),
         )
     return Tool(

@@ -39,7 +39,7 @@ from ironcurtain.language.statement import (
 from ironcurtain.model.roles import Category, Role, category
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ironcurtain.compiler.catalogue import Argument, Tool
     from ironcurtain.compiler.naming import Meant, Setup
@@ -113,14 +113,41 @@ class Grounding:
                 parts.append(Part(domains=(roles, meant.hosts)))
                 covers |= roles
         values = (*meant.values, *meant.people, *(meant.hosts if not parts else ()))
+        others: list[Part] = []
         if values:
+            if not certain:  # what the owner wrote is a spelling too
+                values = tuple(dict.fromkeys((*values, *(n.text for n in limit.names if self._is_name(n.text)))))
             leaves, own = self._at_places(tool, values, meant, certain=certain)
             parts += own
+            if certain and own and not limit.outside:
+                others = self._other_places(tool, leaves)
             covers |= {role for leaf in leaves for role in tool.arguments[leaf].roles}
             names |= set(leaves)
         if not parts:
             return None if certain or self._might_reach(tool, meant) else UNCONCERNED
-        return self._signed(parts, covers, names, outside=limit.outside, certain=certain)
+        found = self._signed(parts, covers, names, outside=limit.outside, certain=certain)
+        return replace(found, unless=(*found.unless, *others))
+
+    def _is_name(self, text: str) -> bool:
+        return text in self.setup.known.names
+
+    def _other_places(self, tool: Tool, leaves: Sequence[str]) -> list[Part]:
+        """The other arguments that say where: a permission for a place keeps them out.
+
+        Raises a `Problem` where a call cannot do without one, so that it cannot be told where it ends.
+        """
+        roles = frozenset(role for leaf in leaves for role in _places(tool.arguments[leaf]))
+        words = frozenset(word for leaf in leaves for word in tool.arguments[leaf].words) & _REPOSITORY
+        found = []
+        for leaf, argument in tool.arguments.items():
+            same = bool(_places(argument) & roles) and "thread" not in argument.words
+            if leaf in leaves or not (same or set(argument.words) & words):
+                continue
+            if argument.required:
+                shown = f"where `{leaves[0]}` is ... and `{leaf}` is ..."
+                raise Problem(f"{tool.key} also needs `{leaf}`, which says where", f"write may use {tool.key} {shown}")
+            found.append(Part(values={f"arg:{leaf}": PRESENT}))
+        return found
 
     def _might_reach(self, tool: Tool, meant: Meant) -> bool:
         """Whether a tool without an argument for a place might work there all the same."""
@@ -157,20 +184,20 @@ class Grounding:
         pair = _pair(tool)
         whole = [value for value in values if value.count("/") == 1 and not value.startswith("@")]
         if pair and whole:
-            owner, name = pair
-            if certain:  # the owner and the name of one repository, together
-                return [owner, name], [
-                    Part(values={f"arg:{owner}": {"in": [one]}, f"arg:{name}": {"in": [two]}})
-                    for one, two in (value.split("/") for value in whole)
-                ]
-            return [name], [Part(values={f"arg:{name}": {"in": sorted({v.rpartition("/")[2] for v in values})}})]
+            return list(pair), list(_repositories(pair, whole, values, certain=certain))
+        if certain and any("*" in value for value in values):
+            raise Problem(
+                "a star stands for hosts and tools only", "name the places, or write where `argument` matches /.../"
+            )
         leaves = self._place_leaves(tool, values, meant, certain=certain)
         if certain and len(leaves) > 1:  # one and the same argument at several depths: all values of its role
             roles = frozenset.intersection(*(_places(tool.arguments[leaf]) for leaf in leaves))
             return leaves, [Part(lists=((roles, tuple(values)),))]
         if certain:
             return leaves, [self._is_one_of(tool, leaf, values) for leaf in leaves]
-        return leaves, [self._is_one_of(tool, leaf, values) for leaf in leaves]
+        spelled = [_spellings(value) for value in values if re.search(r"[./*]", value) and not value.startswith("@")]
+        texts = [Part(values={f"arg:{leaf}": {"matches": f"(?i)({'|'.join(spelled)})"}}) for leaf in leaves if spelled]
+        return leaves, [*(self._is_one_of(tool, leaf, values) for leaf in leaves), *texts]
 
     def _place_leaves(self, tool: Tool, values: Sequence[str], meant: Meant, *, certain: bool) -> list[str]:
         """The arguments that say where; in a permission it must be plain which one is meant."""
@@ -300,12 +327,14 @@ class Grounding:
             case Comparison.IS | Comparison.IS_NOT:
                 values = _typed(argument, [each for text in texts for each in self._spelled(text, argument)])
                 return Part(values={key: {"in": values}}), test is Comparison.IS_NOT
+            case Comparison.AT_MOST | Comparison.AT_LEAST if not certain and _is_text(argument):
+                return Part(values={key: {"matches": _beyond(texts[0], most=test is Comparison.AT_MOST)}}), True
             case Comparison.AT_MOST | Comparison.ABOVE:
                 return Part(values={key: _bounded(argument, texts[0], most=True)}), test is Comparison.ABOVE
             case Comparison.AT_LEAST | Comparison.BELOW:
                 return Part(values={key: _bounded(argument, texts[0], most=False)}), test is Comparison.BELOW
             case Comparison.IN:
-                return self._inside(condition.values, argument, tool), False
+                return self._inside(condition.values, argument, tool, certain=certain), False
             case Comparison.UNDER:
                 return Part(values={key: {"matches": _under(texts, certain=certain)}}), False
             case Comparison.MATCHES:
@@ -325,15 +354,19 @@ class Grounding:
             return (text,)
         return known.names[text]
 
-    def _inside(self, names: Sequence[Name], argument: Argument, tool: Tool) -> Part:
-        meant = self._meant(names, empty_is_error=False)
+    def _inside(self, names: Sequence[Name], argument: Argument, tool: Tool, *, certain: bool) -> Part:
+        meant = self._meant(names, empty_is_error=True)
         key = f"arg:{argument.leaf}"
         if meant.paths:
             roles = frozenset(r for r in argument.roles if r.endswith("-path"))
             if roles and not self.by_name and not any(self._is_shared(tool, argument.leaf, role) for role in roles):
                 return Part(paths=(roles, meant.paths))
-            places = "|".join(f"{_escaped(place.rstrip('/'))}(/.*)?" for place in meant.paths)
-            return Part(values={key: {"matches": places}})
+            if roles:  # a canonical path
+                places = "|".join(f"{_escaped(place.rstrip('/'))}(/.*)?" for place in meant.paths)
+                return Part(values={key: {"matches": places}})
+            home = self.setup.known.home
+            spelled = [*meant.paths, *("~" + p.removeprefix(home) for p in meant.paths if p.startswith(f"{home}/"))]
+            return Part(values={key: {"matches": _under(spelled if not certain else meant.paths, certain=certain)}})
         if meant.hosts and argument.has(Category.URL):
             return Part(domains=(frozenset(r for r in argument.roles if r.endswith("-url")), meant.hosts))
         return self._is_one_of(tool, argument.leaf, (*meant.people, *meant.values, *meant.hosts))
@@ -402,6 +435,11 @@ def _count(limit: Count, tool: Tool) -> Ground | None:
     several = [a for a in meant if "array" in a.types or "[]" in a.leaf]
     if any(a not in several and _is_plural(a) for a in meant):
         return None  # several in one text cannot be counted
+    by_list: dict[str, list[Argument]] = {}
+    for argument in several:
+        by_list.setdefault(argument.leaf.partition("[]")[0], []).append(argument)
+    if len(by_list) > 1:
+        return None  # several lists are not added up
     counted = [a for a in several if a.required and "null" not in a.types] or several
     return Ground(tuple(Part(values={f"arg:{a.leaf}": more}) for a in counted[:1])) if counted else None
 
@@ -445,6 +483,35 @@ def known_argument(tool: Tool, name: str) -> None:
         )
 
 
+_REPOSITORY: Final = frozenset({"owner", "repo", "repository", "org", "organization"})
+
+
+def _repositories(
+    pair: tuple[str, ...], whole: Sequence[str], values: Sequence[str], *, certain: bool
+) -> Iterator[Part]:
+    """Repositories by owner and name, together; a star stands for every name of an owner."""
+    owner, name = pair
+    for one, two in (value.split("/") for value in whole):
+        if two == "*":
+            yield Part(values={f"arg:{owner}": {"in": [one]}})
+        elif "*" in one + two:
+            raise Problem(
+                f"{one}/{two}: a star stands for all names of an owner", f"write {one.strip('*') or 'owner'}/*"
+            )
+        elif certain:
+            yield Part(values={f"arg:{owner}": {"in": [one]}, f"arg:{name}": {"in": [two]}})
+    named = sorted({value.rpartition("/")[2] for value in values} - {"*"})
+    if not certain and named:
+        yield Part(values={f"arg:{name}": {"in": named}})
+
+
+def _spellings(value: str) -> str:
+    """A pattern for other spellings of a host or a repository: in a URL, with a port, with `.git`."""
+    text = _escaped(value.removeprefix("*.")).replace("\\*", ".*")
+    before = r"(.*[/@.:])?"
+    return rf"{before}{text}(\.git)?([.:/?#].*)?"
+
+
 def _pair(tool: Tool) -> tuple[str, ...]:
     """The two arguments by which `owner/name` is given, if there are two."""
     owner = next((leaf for leaf in tool.arguments if leaf.lower() in ("owner", "org", "organization", "namespace")), "")
@@ -476,6 +543,18 @@ def _bounded(argument: Argument, text: str, *, most: bool) -> dict[str, Any]:
             raise Problem(f"`{argument.leaf}` is a text, and {text} no whole number", "write a whole number")
         return {"matches": _at_most(number) if most else _at_least(number)}
     return {"maximum" if most else "minimum": number}
+
+
+def _is_text(argument: Argument) -> bool:
+    return "string" in argument.types and not argument.types & {"integer", "number"}
+
+
+def _beyond(text: str, *, most: bool) -> str:
+    """A pattern for texts that are certainly on the other side of a bound, so that a never does not hold for them."""
+    number = _number(text)
+    if not isinstance(number, int) or number < 0:
+        raise Problem(f"{text} is no whole number, and the argument is a text", "write a whole number")
+    return _at_least(number + 1) if most else _at_most(number - 1).replace(r"(\.0+)?", r"(\.\d+)?") if number else "-"
 
 
 def _at_most(number: int) -> str:

@@ -46,6 +46,7 @@ _ORDER: Final = re.compile(
     r"|<\s*/?\s*(?:system|instructions?|assistant|override)\b|\bsystem prompt\b",
     re.IGNORECASE,
 )
+_STRICTNESS: Final = {"allow": 0, "escalate": 1, "deny": 2}
 _OFFERED: Final = 30  # unread sentences for which the nearest statements are looked for
 _HIDDEN: Final = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 
@@ -424,13 +425,13 @@ def exemplified(product: Product, scenarios: Iterable[Mapping[str, Any]]) -> Pro
     INVARIANT: what is said of a statement comes from the engine's decision, never from how the statement was written.
     """
     by_rule: dict[str, Mapping[str, Any]] = {}
-    by_tool: dict[str, Mapping[str, Any]] = {}
+    by_tool: dict[str, list[Mapping[str, Any]]] = {}
     for scenario in scenarios:
         rule, _, how = str(scenario["description"]).partition(", ")
         if how.endswith(": inside"):
             by_rule.setdefault(rule, scenario)
             request = scenario["request"]
-            by_tool.setdefault(f"{request['serverName']}/{request['toolName']}", scenario)
+            by_tool.setdefault(f"{request['serverName']}/{request['toolName']}", []).append(scenario)
     report = []
     in_force = {rule["name"] for rule in product.rules}
     for reported in product.report:
@@ -438,7 +439,8 @@ def exemplified(product: Product, scenarios: Iterable[Mapping[str, Any]]) -> Pro
         for each in reported.told:
             found = own = [by_rule[name] for name in each.meaning.rules if name in by_rule]
             if not found and not in_force & set(each.meaning.rules):  # others decide all that it is about
-                found = [by_tool[tool] for tool in each.meaning.tools if tool in by_tool]
+                others = [scenario for tool in each.meaning.tools for scenario in by_tool.get(tool, ())]
+                found = sorted(others, key=lambda one: _STRICTNESS[one["expectedDecision"]])
             shown = next(
                 (one for one in found if one["expectedDecision"] == _wanted(each)), found[0] if found else None
             )

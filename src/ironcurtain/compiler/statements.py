@@ -26,6 +26,7 @@ from ironcurtain.compiler.naming import Setup
 from ironcurtain.compiler.parts import PRESENT, Ground, Part, joined
 from ironcurtain.compiler.picking import Pick, permitted_acts, picked
 from ironcurtain.compiler.problems import Problem
+from ironcurtain.engine.pattern import PatternError, compile_pattern
 from ironcurtain.language.statement import (
     ACTS,
     JOINING,
@@ -78,6 +79,25 @@ _NEEDS: Final = {
 }
 """The roles that an act cannot do without. What else a call gives of paths, people, hosts and commands stays out."""
 _SELECTING: Final = frozenset({"action", "operation", "op", "mode", "method", "verb", "function"})
+_REACHING: Final = frozenset(
+    {
+        "arg",
+        "args",
+        "argument",
+        "env",
+        "environment",
+        "stdin",
+        "input",
+        "option",
+        "flag",
+        "parameter",
+        "param",
+        "script",
+    }
+)
+"""What an argument is called that becomes part of a command."""
+_SELECTS: Final = re.compile(r"(?:\(\?i\))?(?:\\s\*|\s)*select\b", re.IGNORECASE)
+_HOSTNAME: Final = re.compile(r"(?:\*\.)?[\w-]+(?:\.[\w-]+)*(?:\.)?|[0-9a-fA-F:.]+")
 HARMLESS: Final = "tools that touch nothing may always be used."
 """The principle of the one permission that needs no sentence."""
 _SLUG: Final = re.compile(r"[a-z0-9]+")
@@ -210,8 +230,7 @@ class _Compiler:
             for pick in picks:
                 ground = grounding.ground(limit, pick.tool, certain=True)
                 self._learn_modes(limit, pick.tool)
-                leaves = {leaf for leaf, a in pick.tool.arguments.items() if "command" in a.roles}
-                if ground is not None and leaves & ground.names and not ground.unless:
+                if ground is not None and _names_commands(limit, pick.tool) and not ground.unless:
                     named = tuple(part for part in ground.alternatives if not part.absent)
                     self.commands[pick.tool.key] = (*self.commands.get(pick.tool.key, ()), *named)
         except Problem:
@@ -291,6 +310,8 @@ class _Compiler:
             return
         ground = joined(each for each in grounds if each is not None)
         lifted = self._exceptions(statement, pick, grounding)
+        if not permits:
+            yield from self._flags_left(statement, pick)
         if lifted is None:
             return
         notes += ground.notes
@@ -298,6 +319,9 @@ class _Compiler:
             yield from self._permitted(statement, pick, ground, lifted, notes)
         else:
             yield from self._tightened(statement, pick, ground, lifted)
+            if statement.mood.tightens:
+                for part in _parents(statement, tool, grounding):
+                    yield self._draft(_JOINED, tool, _conditions(part, ()))
 
     # --- Exceptions. ---
 
@@ -306,9 +330,13 @@ class _Compiler:
         permits = statement.mood is Mood.MAY
         found: list[Ground] = []
         for exception in _merged(statement.exceptions):
-            if not _concerns(exception, statement, pick, self.tools, loosely=permits):
+            excepted = _excepted(exception, statement, pick, self.tools, loosely=permits)
+            if excepted is None:
                 continue
             grounds = [grounding.ground(limit, pick.tool, certain=not permits) for limit in exception.limits]
+            if excepted.modes and not permits:  # the other modes stay forbidden
+                selector = f"arg:{pick.tool.might.selector}"
+                grounds.append(Ground((Part(values={selector: {"in": sorted(excepted.modes)}}),)))
             if not grounds:
                 return None
             if any(each is None for each in grounds):
@@ -317,6 +345,20 @@ class _Compiler:
                 continue
             found.append(joined(each for each in grounds if each is not None))
         return found
+
+    def _flags_left(self, statement: Statement, pick: Pick) -> Iterator[_Draft]:
+        """What optional arguments still do of what is forbidden, where an exception takes the tool out."""
+        about = frozenset(act for act in statement.doing.acts if act in ACTS) or frozenset(ACTS)
+        for exception in statement.exceptions:
+            excepted = _excepted(exception, statement, pick, self.tools, loosely=False)
+            if excepted is None or exception.doing == Doing() or exception.doing.tools:
+                continue
+            for leaf in excepted.kept_out:
+                if pick.tool.might.optional[leaf] & about:
+                    held = {"in": [True]} if pick.tool.arguments[leaf].is_flag else PRESENT
+                    yield self._draft(
+                        _LAYERS[statement.mood], pick.tool, _conditions(Part(values={f"arg:{leaf}": held}), ())
+                    )
 
     # --- What loosens. ---
 
@@ -376,18 +418,10 @@ class _Compiler:
         if pick.doubt:  # the owner has named the very commands: there is no doubt about these
             unless += self.commands.get(tool.key, ())
         about = frozenset(act for act in statement.doing.acts if act in ACTS)
-        unless += (part for part, acts in self.modes.get(tool.key, ()) if about and not acts & about)
-        bases = [Part()]
-        if pick.modes:
-            selector = tool.arguments[tool.might.selector]
-            bases = [Part(values={f"arg:{selector.leaf}": {"in": sorted(pick.modes)}})]
-            if not selector.required and not selector.has_default:
-                bases.append(Part(absent=frozenset({selector.leaf})))
-        elif pick.through and not statement.limits:
-            bases = [
-                Part(values={f"arg:{leaf}": {"in": [True]} if tool.arguments[leaf].is_flag else PRESENT})
-                for leaf in pick.through
-            ]
+        beside = tool.named_acts | frozenset(act for acts in tool.might.optional.values() for act in acts)
+        if about and not beside & about:  # what the name or a flag does is not taken back by a mode
+            unless += (part for part, acts in self.modes.get(tool.key, ()) if not acts & about)
+        bases = _bases(statement, pick, unless)
         if ground.sources and not tool.roles:
             raise Problem(f"{tool.key} has no argument that could carry what was read", "say it without that limit")
         for base in bases:
@@ -407,6 +441,7 @@ class _Compiler:
 
     @staticmethod
     def _draft(layer: int, tool: Tool, conditions: dict[str, Any], *, elsewhere: bool = False) -> _Draft:
+        _require_loadable(conditions)
         return _Draft(layer, tool.server, tool.name, canonical(conditions).decode(), elsewhere)
 
 
@@ -441,6 +476,24 @@ def _check_exception(limit: Limit) -> None:
         for condition in limit.conditions:
             if condition.test in (Comparison.IS_NOT, Comparison.LEFT_OUT) or condition.or_left_out:
                 raise Problem("a negation in an exception", "say what is excepted, without a negation")
+
+
+def _names_commands(limit: Limit, tool: Tool) -> bool:
+    """Whether a limit names the very commands: each by its whole text, and no other argument reaches them.
+
+    Of a statement in SQL it is enough that it begins with SELECT: it is one statement, and nothing is hidden in it.
+    """
+    conditions = {c.argument: c for c in limit.conditions} if isinstance(limit, Where) else {}
+    for leaf, argument in tool.arguments.items():
+        condition = conditions.get(leaf)
+        if "command" in argument.roles:
+            exact = condition is not None and condition.test is Comparison.IS
+            reads = argument.sql and condition is not None and _SELECTS.match(condition.values[0].text) is not None
+            if not exact and not reads:
+                return False
+        elif condition is None and set(argument.words) & _REACHING:
+            return False
+    return bool(conditions)
 
 
 def _closed_twice(lines: Sequence[Sourced]) -> frozenset[int]:
@@ -537,16 +590,53 @@ def _both(one: Limit, other: Limit) -> Limit:
     return one
 
 
-def _concerns(exception: Except, statement: Statement, pick: Pick, tools: Sequence[Tool], *, loosely: bool) -> bool:
-    """Whether an exception speaks of a tool: picked as by a may, or as by a never if it takes from a permission."""
+def _excepted(
+    exception: Except, statement: Statement, pick: Pick, tools: Sequence[Tool], *, loosely: bool
+) -> Pick | None:
+    """How an exception speaks of a tool: picked as by a may, or as by a never if it takes from a permission."""
     doing = exception.doing
     if doing == Doing():
-        return True
+        return Pick(pick.tool)
     if not doing.tools and not doing.acts:
         doing = replace(doing, acts=statement.doing.acts)
     if not doing.tools and not doing.things:
         doing = replace(doing, things=statement.doing.things)
-    return any(each.tool is pick.tool and not each.doubt for each in picked(doing, tools, tightens=loosely))
+    return next((e for e in picked(doing, tools, tightens=loosely) if e.tool is pick.tool and not e.doubt), None)
+
+
+# --- Prohibitions and questions. ---
+
+
+def _bases(statement: Statement, pick: Pick, unless: list[Part]) -> list[Part]:
+    """What of a tool is meant: its modes, or what optional arguments do; adds to `unless` what is surely not."""
+    tool = pick.tool
+    if pick.modes:
+        selector = tool.arguments[tool.might.selector]
+        if not selector.choices:  # any other text might do it too
+            safe = sorted(tool.might.by_value.keys() - set(pick.modes))
+            unless.append(Part(values={f"arg:{selector.leaf}": {"in": safe}}))
+            return [Part()]
+        absent = [] if selector.required or selector.has_default else [Part(absent=frozenset({selector.leaf}))]
+        return [Part(values={f"arg:{selector.leaf}": {"in": sorted(pick.modes)}}), *absent]
+    if pick.through and not statement.limits:
+        return [
+            Part(values={f"arg:{leaf}": {"in": [True]} if tool.arguments[leaf].is_flag else PRESENT})
+            for leaf in pick.through
+        ]
+    return [Part()]
+
+
+def _parents(statement: Statement, tool: Tool, grounding: Grounding) -> Iterator[Part]:
+    """The directories above those that a never or an ask speaks of: what is done to them is done to all in them."""
+    for limit in statement.limits:
+        if not isinstance(limit, Place) or limit.outside:
+            continue
+        above: set[str] = set()
+        for path in grounding.setup.meant(limit.names).paths:
+            while (path := path.rpartition("/")[0]) and path.count("/") > 1:
+                above.add(path)
+        for role in sorted(tool.of(Category.PATH)) if above else ():
+            yield Part(values={f"role:{role}": {"in": sorted(above)}})
 
 
 # --- Permissions. ---
@@ -638,6 +728,29 @@ def _conditions(part: Part, unless: Iterable[Part]) -> dict[str, Any]:
     if groups:
         found["unless"] = [groups[key] for key in sorted(groups)]
     return found
+
+
+def _require_loadable(conditions: dict[str, Any]) -> None:
+    """Raise a `Problem` for what no policy could load: it is one statement's fault, and only that one falls."""
+    for part in (conditions, *conditions.get("unless", ())):
+        for key, predicate in part.get("values", {}).items():
+            try:
+                if "matches" in predicate:
+                    compile_pattern(predicate["matches"], dot_spans_lines=False)
+            except PatternError as error:
+                raise Problem(
+                    f"a pattern for `{key.partition(':')[2]}` that is not known: {error}", "see docs/formats.md"
+                ) from None
+        within = part.get("paths", {}).get("within", ())
+        for place in [within] if isinstance(within, str) else within:
+            if re.search(r"[*?$`\\\[{]", place):
+                raise Problem(f"{place} is no plain directory", "write it without wildcards")
+        for host in part.get("domains", {}).get("allowed", ()):
+            if not host.startswith("@") and not _HOSTNAME.fullmatch(host):
+                raise Problem(f"{host!r} is no host", "write example.com or *.example.com")
+        for entry in (value for each in part.get("lists", ()) for value in each["allowed"]):
+            if not entry.strip() or re.search(r"[,;<>\"]", entry):
+                raise Problem(f"{entry!r} is not one name or address", "write one, or several joined by or")
 
 
 # --- Writing rules. ---

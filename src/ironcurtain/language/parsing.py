@@ -210,10 +210,10 @@ class _Statements(Transformer[Token, Any]):
         return Thing(" ".join(words))
 
     def quoted_noun(self, text: Token) -> Thing:
-        return Thing(json.loads(text), quoted=True)
+        return Thing(_unquoted(text), quoted=True)
 
     def name(self, word: Token) -> Name:
-        return Name(json.loads(word), quoted=True) if word.type == "STRING" else Name(str(word))
+        return Name(_unquoted(word), quoted=True) if word.type == "STRING" else Name(str(word))
 
     value = name
 
@@ -265,7 +265,7 @@ class _Statements(Transformer[Token, Any]):
         return Attachments(without=True)
 
     def content(self, text: Token) -> Content:
-        return Content(json.loads(text))
+        return Content(_unquoted(text))
 
     def after(self, things: tuple[Thing, ...]) -> After:
         return After(things)
@@ -380,6 +380,14 @@ def _statement(mood: Mood, parts: tuple[Any, ...]) -> Statement:
         raise _Misuse("two `only` in one statement", "close one limit, and write another statement for the other")
     exceptions = tuple(each for each in rest if isinstance(each, Except))
     return Statement(mood, doing, tuple(limit for _, limit in limits), closed[0] if closed else None, exceptions)
+
+
+def _unquoted(token: Token) -> str:
+    """A quoted text; an escape brings back nothing that cannot be seen."""
+    text = str(json.loads(token))
+    if any(unicodedata.category(char) in ("Cc", "Cf", "Co", "Cs") for char in text):
+        raise _Misuse("a character that cannot be seen, or half of one", "write it without")
+    return text
 
 
 def _verb(word: str) -> str:

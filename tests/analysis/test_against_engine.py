@@ -29,6 +29,7 @@ from tests.spec import generate
 from tests.support import NOW, Place, annotated, decide, judge
 
 if TYPE_CHECKING:
+    from ironcurtain.analysis.facts import State
     from ironcurtain.analysis.regions import Key, Region
     from ironcurtain.analysis.space import ToolSpace
     from ironcurtain.artifacts.policy import Loaded
@@ -102,8 +103,8 @@ class Regions:
     def complaint(self, request: dict[str, Any]) -> str | None:
         """What is wrong with where a call lies."""
         judged = judge(self.loaded, request)
-        if judged.call is None:
-            return None  # refused before any rule is asked
+        if judged.call is None or any(getattr(item.value, "shared", False) for item in judged.call.values):
+            return None  # refused before any rule is asked; or a file with other names, which is never allowed
         tool = self.loaded.policy.tools[judged.call.server, judged.call.tool]
         space, regions = self.of(tool)
         if space.doubts:
@@ -116,7 +117,9 @@ class Regions:
             own, its = self.told(tool, claim, judged.call), self.told(tool, claim, shown)
             if claim.role is None or is_carried(claim.role):
                 its = next(told(ruling.verdicts) for ruling in region.whole if ruling.claim.role == claim.role)
-            elif judged.decision.stage is not Stage.INVARIANTS and not self.has_cell(region, claim, own):
+            elif judged.decision.stage is Stage.INVARIANTS:
+                continue  # a private host that no rule names is refused whatever the rules say
+            elif not self.has_cell(region, claim, own):
                 return f"no cell of {claim.role} is decided like {claim.values}: {own}"
             if own != its:
                 return f"{claim} is decided as {own} in the call and as {its} in its region"
@@ -125,18 +128,18 @@ class Regions:
             return f"no call of its region is decided as {outcomes}"
         return None
 
-    def seen(self, space: ToolSpace, call: CanonicalCall) -> tuple[int, tuple[int, ...]]:
+    def seen(self, space: ToolSpace, call: CanonicalCall) -> tuple[State, tuple[int, ...]]:
         """What rules see of a call, going by its values."""
         sight = space.sight
-        parts = [sight.sources_part(call.sources)] if sight.origins else []
+        parts = [sight.sources_part(call.sources)] if sight.watcher.origins else []
         for leaf in leaves_of(space.tool.arguments):
             own = [item for item in call.values if item.leaf == leaf.leaf]
             by_role = {item.role: tuple(other.value for other in own if other.role == item.role) for item in own}
             parts.append(sight.part(by_role, leaf.leaf, call.leaves.get(leaf.leaf, ())))
-        facts, counts = 0, (0,) * len(sight.counters)
+        facts, counts = 0, sight.nothing
         for part in parts:
             facts, counts = facts | part.facts, sight.added(counts, part.counts)
-        return sight.settled(facts, 0), counts
+        return sight.settled(sight.start, facts, 0), counts
 
     def decided(self, tool: Tool, claim: Claim, call: CanonicalCall) -> tuple[Verdict, ...]:
         scope = Scope.of(call)

@@ -83,7 +83,9 @@ class Arguments:
         choices = tuple({(type(value), value): value for value in found}.values())
         mixed = any({"array", "object"} & set(_types(node)) and set(_types(node)) & set(_SCALARS) for node in nodes)
         only = bool(listed) and len(choices) <= MAX_CHOICES and all(_listed(node) is not None for node in every)
-        several = leaf in self._many or "[]" in leaf or any(not _types(node) for node in nodes)
+        several = (
+            leaf in self._many or "[]" in leaf or any(not _types(node) and _listed(node) is None for node in nodes)
+        )
         several = several or any({"array", "object"} & set(_types(node)) for node in nodes)
         nullable = any("null" in _types(node) or None in (_listed(node) or ()) for node in self._kinds.get(leaf, ()))
         untyped = any(not _types(node) and not _is_container(node) and _listed(node) is None for node in nodes)
@@ -97,10 +99,12 @@ class Arguments:
         free = any(node.keys().isdisjoint(_LIMITING) and _types(node) != ["null"] for node in nodes)
         return not nodes or free or all(any(accepts(node, self._root, value) for node in nodes) for value in values)
 
-    def may_be_empty(self, leaf: str) -> bool:
-        """Return whether an empty text, list or object, or `null`, may stand at the leaf."""
+    def empties(self, leaf: str) -> list[Json]:
+        """Return the empty values that may stand at the leaf: an empty text, `null`, an empty list."""
         kind = self.kind(leaf)
-        return kind.many or kind.nullable or (kind.takes("string") and self.accepts(leaf, [""]))
+        text = "" in kind.choices if kind.choices is not None else kind.takes("string") and self.accepts(leaf, [""])
+        found: list[Json] = [""] if text else []
+        return [*found, *([None] if kind.nullable else []), *([[]] if kind.many else [])]
 
     def needed(self, chosen: Mapping[str, Sequence[Json]]) -> set[str]:
         """The arguments that the schema insists on beside the chosen ones, inside the objects that these are in."""
@@ -158,6 +162,8 @@ class Arguments:
     def _chosen(self, node: Json, leaf: str, values: Sequence[Json], index: int) -> Json:
         if "[]" in leaf and leaf not in self._many:
             return values[index % len(values)]
+        if len(values) == 1 and values[0] in (None, []):
+            return values[0]
         variants = list(variants_of(self._root, node))
         if any(_elements(variant) or "array" in _types(variant) for variant in variants):
             return list(values)

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.analysis.examples import example_of
+from ironcurtain.analysis.options import REFUSED, SOURCES, UNREADABLE
 from ironcurtain.analysis.regions import Judge
-from ironcurtain.analysis.space import REFUSED, SOURCES, UNREADABLE, Ruleset, Spaces
+from ironcurtain.analysis.space import Ruleset, Spaces
 from ironcurtain.engine.chain import RuleBook
 from ironcurtain.model.decision import Stage
 from ironcurtain.model.roles import Category, category

@@ -11,9 +11,10 @@ from ironcurtain.model.decision import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from ironcurtain.analysis.facts import Part
+    from ironcurtain.analysis.options import Option
     from ironcurtain.analysis.regions import Judge, Key, Region
-    from ironcurtain.analysis.space import Option, ToolSpace
-    from ironcurtain.analysis.whole import Part
+    from ironcurtain.analysis.space import ToolSpace
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +36,10 @@ class Foreseen:
         """Return the outcome of a call that holds these options, some for each argument; nothing if it is unknown."""
         sight = self.space.sight
         chosen = [id(option) for option in options]
-        facts, counts = 0, (0,) * len(sight.counters)
+        facts, counts = 0, sight.nothing
         for part in (self._parts[each] for each in chosen):
             facts, counts = facts | part.facts, sight.added(counts, part.counts)
-        region = self.regions.get(view_of(self.space, sight.settled(facts, 0), counts))
+        region = self.regions.get(view_of(self.space, sight.settled(sight.start, facts, 0), counts))
         if region is None:
             return None
         held = [choice for choices in region.columns for choice in choices.all if id(choice.option) in chosen]

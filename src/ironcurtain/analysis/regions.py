@@ -12,18 +12,22 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ironcurtain.analysis.space import is_readable
+from ironcurtain.analysis.options import is_readable
 from ironcurtain.engine.conditions import Scope, answer_to, tests_of
 from ironcurtain.engine.invariants import check_invariants
 from ironcurtain.engine.rules import claims_of, decide_claim
 from ironcurtain.model.call import CanonicalCall, Principal
 from ironcurtain.model.decision import Claim, Outcome, Verdict
+from ironcurtain.model.resolved import CanonicalUrl
 from ironcurtain.model.roles import is_carried, sends
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from ironcurtain.analysis.space import Group, Node, Option, Ruleset, ToolSpace
+    from ironcurtain.analysis.facts import State
+    from ironcurtain.analysis.nodes import Bundle, Node
+    from ironcurtain.analysis.options import Option
+    from ironcurtain.analysis.space import Ruleset, ToolSpace
     from ironcurtain.analysis.whole import Sight
     from ironcurtain.engine.chain import Candidate, RuleBook
     from ironcurtain.engine.policy import Policy
@@ -124,6 +128,7 @@ class Region:
         if not _within(self.said, wanted):
             return None
         most = wanted if rest is None else rest
+        usable = _Usable(self, only, wanted, most)
         order = count()
         # From complete calls back to no arguments at all: the lightest of what is not done comes next.
         pending: list[tuple[int, int, Node, Outcomes, bool, tuple[Choice, ...]]] = [
@@ -137,23 +142,46 @@ class Region:
             done.add((id(node), outcomes, placed))
             if node is self.space.start and placed and outcomes == wanted:
                 return chosen
-            for before, group in node.steps:
-                if group is None:
+            for before, bundle in node.steps:
+                if bundle is None:
                     heappush(pending, (weight, next(order), before, outcomes, placed, chosen))
                     continue
-                for choice in self._usable(group, None if placed else only):
-                    is_it = choice is only
-                    if _within(choice.outcomes, wanted if is_it else most):
-                        joint = joined(outcomes, choice.outcomes)
-                        entry = (weight + choice.option.weight, next(order), before, joint, placed or is_it)
+                for choice in usable.of(bundle, placed=placed):
+                    joint, there = joined(outcomes, choice.outcomes), placed or choice is only
+                    if (id(before), joint, there) not in done:
+                        entry = (weight + choice.option.weight, next(order), before, joint, there)
                         heappush(pending, (*entry, (choice, *chosen)))
         return None
 
-    def _usable(self, group: Group, only: Choice | None) -> Iterator[Choice]:
-        """Yield the lightest choices of a group, one for each combination of outcomes, and the one that is wanted."""
-        yield from self.columns[group.column].lightest[group.number]
-        if only is not None and any(only.option is option for option in group.options):
-            yield only
+
+@dataclass(slots=True)
+class _Usable:
+    """The choices that a call may have: of each bundle the lightest, one for each combination of outcomes."""
+
+    region: Region
+    only: Choice | None
+    wanted: Outcomes
+    most: Outcomes
+    _known: dict[int, tuple[Choice, ...]] = field(default_factory=dict)
+
+    def of(self, bundle: Bundle, *, placed: bool) -> tuple[Choice, ...]:
+        if id(bundle) not in self._known:
+            self._known[id(bundle)] = self._lightest(bundle)
+        known = self._known[id(bundle)]
+        if placed or self.only is None or not _within(self.only.outcomes, self.wanted):
+            return known
+        holding = any(self.only.option is option for group in bundle.groups for option in group.options)
+        return (*known, self.only) if holding else known
+
+    def _lightest(self, bundle: Bundle) -> tuple[Choice, ...]:
+        found: dict[Outcomes, Choice] = {}
+        for group in bundle.groups:
+            for choice in self.region.columns[group.column].lightest.get(group.number, ()):
+                if _within(choice.outcomes, self.most):
+                    known = found.setdefault(choice.outcomes, choice)
+                    if choice.option.weight < known.option.weight:
+                        found[choice.outcomes] = choice
+        return tuple(found.values())
 
 
 @dataclass(slots=True)
@@ -174,7 +202,7 @@ class Judge:
         asking = _Asking(self, space)
         found: dict[Key, list[Node]] = defaultdict(list)
         for end in space.ends:
-            found[view_of(space, end.facts, end.counts)].append(end)
+            found[view_of(space, end.state, end.counts)].append(end)
         for key, ends in found.items():
             yield asking.region(key, ends)
 
@@ -275,7 +303,10 @@ class _Asking:
     def _ruling(self, claim: Claim, scope: Scope, view: int | None) -> Ruling:
         """Under one view all carried values of a role are told the same, and so is each value of another role."""
         sending = any(map(sends, scope.by_role))
-        own = () if claim.role is None or is_carried(claim.role) else ((type(v), str(v)) for v in claim.values)
+        alike = claim.role is None or is_carried(claim.role)
+        if view is not None and self.space.sight.is_decided(view) and not any(map(_is_private, claim.values)):
+            alike = True
+        own = () if alike else ((type(value), str(value)) for value in claim.values)
         key = (claim.role, view, *own)
         if key not in self._verdicts:
             self._verdicts[key] = self.judge.decide(self.space.tool, claim, scope, sending=sending)
@@ -289,17 +320,19 @@ class _Asking:
         )
 
 
-def view_of(space: ToolSpace, facts: int, counts: tuple[int, ...]) -> Key:
+def view_of(space: ToolSpace, state: State, counts: tuple[int, ...]) -> Key:
     """Return what the rules see of a complete call: which claims there are, and what those of each role see."""
-    sight = space.sight
-    return (facts & sight.always, *(_seen(sight, role, facts, counts) for role in _viewers(space.tool)))
+    seen = (_seen(space.sight, role, state, counts) for role in _viewers(space.tool))
+    return (state.facts & space.sight.watcher.always, *seen)
 
 
-def _seen(sight: Sight, role: Role | None, facts: int, counts: tuple[int, ...]) -> int | None:
-    """What claims of a role see; nothing if a call with these facts has none."""
-    carried = role is not None and is_carried(role)
-    there = sight.is_present(facts, role) if carried else sight.is_present(facts) != (role is None)
-    return sight.view(role, facts, counts) if there else None
+def _seen(sight: Sight, role: Role | None, state: State, counts: tuple[int, ...]) -> int | None:
+    """What claims of a role see; nothing if such a call has none."""
+    if role is not None and is_carried(role):
+        there = sight.watcher.is_present(state.facts, role)
+    else:
+        there = sight.watcher.is_present(state.facts) != (role is None)
+    return sight.view(role, state, counts) if there else None
 
 
 def _viewers(tool: Tool) -> tuple[Role | None, ...]:
@@ -333,6 +366,11 @@ def matches_what_is_known(rule: Rule, ruling: Ruling) -> bool:
 
 def _readable(values: Iterable[Value]) -> tuple[Value, ...]:
     return tuple(value for value in values if is_readable(value))
+
+
+def _is_private(value: Value) -> bool:
+    """Whether an allow covers it only if it names its host."""
+    return isinstance(value, CanonicalUrl) and value.address.private
 
 
 def _within(outcomes: Outcomes, wanted: Outcomes) -> bool:

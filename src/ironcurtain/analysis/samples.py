@@ -367,9 +367,9 @@ def _made(text: str, says: str, landmarks: Landmarks) -> Sample:
 
 
 def _compound(commands: list[Sample]) -> Iterator[Sample]:
-    """Yield commands of several parts: each with something else behind it, and those that rules may name in pairs."""
+    """Yield commands of several parts: each twice, which is no plain command, and some of them in pairs."""
     for each in commands:
-        yield Sample(f"{each.value}; something else", f"{each.says}, and another command", optional=True)
+        yield Sample(f"{each.value}; {each.value}", f"{each.says}, twice", optional=True)
     short = [each for each in commands if len(str(each.value)) <= _SHORT_COMMAND][:_MOST_COMMANDS]
     for one, other in combinations(short, 2):
         yield Sample(f"{one.value}; {other.value}", f"{one.says}, and {other.says}", optional=True)

@@ -1,130 +1,43 @@
 """All calls of a tool, as finitely many: what each argument can be, and how the arguments depend on each other.
 
-An argument is a *column* of *options*, one for each cell of its values. Calls are put together column by column. What
-matters of a call that is not complete is a *node*: the facts and counts that rules can see of it (see `whole`). Options
-that lead from one node to the same other one are looked at as one group. Every call is a way through the nodes, from
-the one of no arguments to one of the last, and every way is a call.
+Every argument is cut into cells of values that no rule tells apart (see `samples`); the resolver reads one value of
+each (see `options`), and the options are put together to calls (see `nodes`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from heapq import heappop, heappush
 from itertools import count, product
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ironcurtain.analysis.arguments import Arguments
+from ironcurtain.analysis.nodes import MAX_STEPS, Column, Group, Node, nodes_of
+from ironcurtain.analysis.options import LEFT_OUT, SOURCES, Option
 from ironcurtain.analysis.samples import Landmarks, samples_for
-from ironcurtain.analysis.whole import Part, Sight
+from ironcurtain.analysis.watching import Watcher
+from ironcurtain.analysis.whole import Sight
 from ironcurtain.engine.chain import may_apply, name_is_listed
 from ironcurtain.engine.conditions import polar_tests, roles_of
 from ironcurtain.errors import Refusal
 from ironcurtain.model.call import ToolCall
 from ironcurtain.model.policy import PathTest, ValueTest, leaves_of
-from ironcurtain.model.resolved import CanonicalPath, CanonicalUrl, Command, Opaque, Unknown
+from ironcurtain.model.resolved import CanonicalPath, CanonicalUrl, Opaque, Unknown
 from ironcurtain.model.roles import COMMAND, NONE, Category, Role, category
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from ironcurtain.analysis.facts import Part
     from ironcurtain.artifacts.policy import Loaded
     from ironcurtain.engine.chain import RuleBook
     from ironcurtain.engine.conditions import Test
-    from ironcurtain.model.call import CanonicalCall, Json, RoleValue, Stray
+    from ironcurtain.model.call import CanonicalCall, Json
     from ironcurtain.model.policy import Rule, Shape, Tool
     from ironcurtain.model.resolved import Value
 
-MAX_STEPS: Final = 100_000  # from a node to another, in one tool
 MOST: Final = 100  # values of one kind in a call; limits above are not looked at
 MOST_ORIGINS: Final = 6  # sets of sources that rules tell apart, looked at in every combination
-LEFT_OUT: Final = "left out"
-SOURCES: Final = "(sources)"
-"""Stands for an argument: what the agent has seen before the call."""
-REFUSED: Final = 10_000  # weighs more than any number of values
-UNREADABLE: Final = 200
-_EMPTY: Final[tuple[Json, ...]] = ("",)
 Key: TypeAlias = tuple[object, ...]
-Selected: TypeAlias = frozenset[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Option:
-    """One thing an argument can be."""
-
-    leaf: str
-    says: str
-    chosen: tuple[Json, ...]
-    """The value, as an agent would send it; none if it is left out."""
-    items: tuple[RoleValue, ...] = ()
-    """The same with its roles, resolved."""
-    shown: tuple[Value, ...] = ()
-    """What a condition on the argument itself looks at."""
-    strays: tuple[Stray, ...] = ()
-    siblings: tuple[tuple[str, Json], ...] = ()
-    """What the arguments that select its mode are; nothing for one that is left out."""
-
-    place: str = ""
-    """The directory that it lies in, if it stands for what is inside."""
-    refused: bool = False
-    """The schema has something against this very value, though perhaps not against others of the cell."""
-    sources: frozenset[str] | None = None
-    """The tools that were seen, if it stands for that."""
-
-    @property
-    def weight(self) -> int:
-        """The less, the better an example."""
-        own = len(self.chosen) + (self.chosen == _EMPTY) + (self.sources is not None)
-        return own + REFUSED * self.refused + UNREADABLE * (not self.readable)
-
-    @property
-    def readable(self) -> bool:
-        """Whether it is known what its value is."""
-        return all(map(is_readable, self.shown))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Group:
-    """Options of one argument that add the same to a call."""
-
-    number: int
-    column: int
-    part: Part
-    options: tuple[Option, ...]
-    """The lightest comes first."""
-    weight: int
-    """Of that one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One argument."""
-
-    leaf: str
-    single: tuple[Group, ...]
-    """What it can be as a whole."""
-    several: tuple[Group, ...]
-    """The values that can stand in it together, any number of them."""
-
-    @property
-    def groups(self) -> tuple[Group, ...]:
-        """All of them."""
-        return (*self.single, *self.several)
-
-
-@dataclass(slots=True, eq=False)
-class Node:
-    """Calls that are complete up to a column, and of which rules can see the same."""
-
-    facts: int
-    counts: tuple[int, ...]
-    selected: Selected
-    weight: int = 0
-    shown: tuple[Option, ...] = ()
-    """The lightest of the calls."""
-    groups: int = 0
-    """The numbers of all groups that some of the calls have an option of, as bits."""
-    steps: list[tuple[Node, Group | None]] = field(default_factory=list)
-    """The nodes that lead here, each with the group that is added to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +94,10 @@ class Spaces:
     def of(self, tool: Tool) -> ToolSpace:
         """Return the space of one tool; of one that can never be called, an empty one."""
         if isinstance(self.loaded.schemas[tool.server, tool.name], str) or tool.drifted:
-            return ToolSpace(tool, Arguments({}), Sight(tool), (), Node(0, (), frozenset()), (), ())
+            sight = Sight(tool, Watcher(tool))
+            return ToolSpace(tool, Arguments({}), sight, (), Node(sight.start, (), frozenset()), (), ())
         chains = [(ruleset.about(tool), ruleset.sandbox) for ruleset in self.rulesets]
-        work = _Work.of(tool, chains)
+        work = _Work.of(tool, chains, reaching=self._reaches_private_hosts(tool))
         columns: list[Column] = []
         doubts: list[str] = []
         numbers = count()
@@ -195,10 +109,10 @@ class Spaces:
             if not complete:
                 doubts.append(f"{leaf.leaf}: its rules ask for more than we can tell apart")
             columns.append(work.column(leaf, options, len(columns), numbers))
-        if work.sight.origins:
+        if work.sight.watcher.origins:
             columns.append(work.sources_column(len(columns), numbers))
         doubts += work.doubts()
-        start, ends = _nodes(columns, work.sight)
+        start, ends = nodes_of(columns, work.sight)
         if ends is None:
             doubts.append(f"more than {MAX_STEPS} combinations that rules tell apart")
         return ToolSpace(tool, work.arguments, work.sight, tuple(columns), start, ends or (), tuple(doubts))
@@ -216,8 +130,11 @@ class Spaces:
             cells.append(_Cell([(default,)], f"“{default}”, as it is when left out"))
         elif not leaf.required:
             cells.insert(0, _Cell([()], LEFT_OUT))
-        if work.arguments.may_be_empty(leaf.leaf):
-            cells.append(_Cell([_EMPTY], "empty"))
+        # Where it could as well be left out, `null` and an empty list mean the same.
+        empties = [
+            value for value in work.arguments.empties(leaf.leaf) if value == "" or leaf.required or leaf.defaulted
+        ]
+        cells += [_Cell([(value,)], "empty") for value in empties]
         options: list[Option] = []
         complete = found.complete
         for siblings in work.ways(leaf):
@@ -232,13 +149,15 @@ class Spaces:
         return options, complete
 
     def _landmarks(self, tool: Tool, leaf: Shape, tests: list[tuple[Test, bool]]) -> Landmarks:
-        kinds = {category(role) for role in _roles(leaf)}
-        hosts = self._private_hosts(tool, leaf) if kinds & {Category.URL, Category.PLACE} else ()
-        if Category.PATH not in kinds:
+        hosts = self._private_hosts(tool, leaf) if _names_hosts(leaf) else ()
+        if not any(category(role) is Category.PATH for role in _roles(leaf)):
             return Landmarks.of(tests, (), hosts)
         named = {place for test, _ in tests if isinstance(test, PathTest) for place in test.within}
         named |= {ruleset.sandbox for ruleset in self.rulesets}
         return Landmarks.of(tests, named | _below(named, self.loaded.resolver.paths.mounts), hosts)
+
+    def _reaches_private_hosts(self, tool: Tool) -> bool:
+        return any(self._private_hosts(tool, leaf) for leaf in leaves_of(tool.arguments) if _names_hosts(leaf))
 
     def _private_hosts(self, tool: Tool, leaf: Shape) -> list[str]:
         hosts = sorted(self.declared | self.loaded.policy.declared_hosts)
@@ -308,14 +227,14 @@ class _Work:
     """The values of each that modes name."""
 
     @classmethod
-    def of(cls, tool: Tool, chains: Sequence[tuple[Sequence[Rule], str]]) -> _Work:
+    def of(cls, tool: Tool, chains: Sequence[tuple[Sequence[Rule], str]], *, reaching: bool) -> _Work:
         arguments = Arguments(tool.definition)
         leaves = tuple(leaves_of(tool.arguments))
         tests = dict.fromkeys(pair for rules, _ in chains for rule in rules for pair in polar_tests(rule))
         return cls(
             tool,
             arguments,
-            Sight.of(tool, chains),
+            Sight.of(tool, chains, reaching=reaching),
             leaves,
             tuple(tests),
             _selectors(leaves, arguments),
@@ -338,9 +257,9 @@ class _Work:
         asked = sum(COMMAND in roles_of(test) and not allowing for test, allowing in self.tests)
         if asked > 2 and COMMAND in self.tool.roles:
             yield "commands can be put together in more ways than we look at"
-        if len(self.sight.origins) > MOST_ORIGINS:
+        if len(self.sight.watcher.origins) > MOST_ORIGINS:
             yield f"rules tell apart more than {MOST_ORIGINS} sets of sources"
-        if any(limit > MOST for limit in self.sight.limits):
+        if any(limit > MOST for limit in self.sight.watcher.limits):
             yield f"a limit of more than {MOST} values"
 
     def _selects(self, name: str, value: Json) -> str:
@@ -361,11 +280,13 @@ class _Work:
         several: dict[Part, list[Option]] = {}
         for option in options:
             # In a string that holds a list, what cannot be read swallows what is beside it.
-            together = option.chosen and (many or (listed and option.readable))
+            together = any(value not in (None, []) for value in option.chosen) and (
+                many or (listed and option.readable)
+            )
             (several if together else single).setdefault(self._part(option), []).append(option)
 
         def groups(found: Mapping[Part, list[Option]]) -> tuple[Group, ...]:
-            return tuple(_group(next(numbers), column, part, members) for part, members in found.items())
+            return tuple(Group.of(next(numbers), column, part, members) for part, members in found.items())
 
         return Column(leaf.leaf, groups(single), groups(several))
 
@@ -382,25 +303,15 @@ class _Work:
         """Return what the agent may have seen, as far as rules tell it apart; not known comes first."""
         found: dict[Part, Option] = {self.sight.sources_part(None): Option(SOURCES, "not known", ())}
         pending: list[frozenset[str]] = [frozenset()]
-        single = sorted({name for wanted in self.sight.origins for name in wanted})
+        single = sorted({name for wanted in self.sight.watcher.origins for name in wanted})
         while pending and len(found) <= 2**MOST_ORIGINS:
             sources = pending.pop()
             part = self.sight.sources_part(sources)
             if part not in found:
                 found[part] = Option(SOURCES, ", ".join(sorted(sources)) or "none", (), sources=sources)
                 pending += [sources | {name} for name in single]
-        groups = tuple(_group(next(numbers), column, part, [option]) for part, option in found.items())
+        groups = tuple(Group.of(next(numbers), column, part, [option]) for part, option in found.items())
         return Column(SOURCES, groups, ())
-
-
-def _group(number: int, column: int, part: Part, options: list[Option]) -> Group:
-    ordered = tuple(sorted(options, key=lambda option: option.weight))
-    return Group(number, column, part, ordered, ordered[0].weight)
-
-
-def is_readable(value: Value) -> bool:
-    """Return whether it is known what a value is."""
-    return not isinstance(value, (Unknown, Opaque)) and not (isinstance(value, Command) and value.unreadable)
 
 
 def _is_itself(option: Option) -> bool:
@@ -422,122 +333,12 @@ def concerns(rule: Rule, tool: Tool) -> bool:
     return any(may_apply(rule, tool, role) for role in (None, *tool.roles))
 
 
-# --- From column to column. ---
-
-
-def _nodes(columns: Sequence[Column], sight: Sight) -> tuple[Node, tuple[Node, ...] | None]:
-    """Return the node of no arguments and those of complete calls; nothing if there are too many on the way."""
-    start = Node(0, (0,) * len(sight.counters), frozenset())
-    nodes = [start]
-    left = MAX_STEPS
-    for index, column in enumerate(columns):
-        stage = _Stage(sight, *_to_come(columns[index + 1 :]))
-        taking = stage if not column.several else stage.while_adding(column.several)
-        for node in nodes:
-            for group in column.single:
-                stage.step(node, group)
-            for group in column.several:
-                taking.step(node, group)
-        if column.several:
-            taking.close_over(column.several, left)
-            for node in taking.found.values():
-                stage.step(node, None)
-        nodes = [*stage.found.values()]
-        left -= stage.steps + (taking.steps if column.several else 0)
-        if left < 0:
-            return start, None
-    return start, tuple(nodes)
-
-
-def _to_come(columns: Iterable[Column]) -> tuple[int, frozenset[str]]:
-    """Return the facts that columns may add, and the arguments that select their modes."""
-    facts, names = 0, set()
-    for column in columns:
-        for group in column.groups:
-            facts |= group.part.facts
-            names |= {name for name, _ in group.part.selected}
-    return facts, frozenset(names)
-
-
-@dataclass(slots=True)
-class _Stage:
-    """The nodes behind a column, or while values are added to it."""
-
-    sight: Sight
-    still: int
-    """The facts that may come."""
-    steering: frozenset[str]
-    """The selecting arguments that still matter."""
-    found: dict[tuple[int, tuple[int, ...], Selected], Node] = field(default_factory=dict)
-    steps: int = 0
-
-    def while_adding(self, groups: Iterable[Group]) -> _Stage:
-        """Return the stage in which values of these groups may still be added."""
-        still, names = self.still, set(self.steering)
-        for group in groups:
-            still |= group.part.facts
-            names |= {name for name, _ in group.part.selected}
-        return _Stage(self.sight, still, frozenset(names))
-
-    def step(self, node: Node, group: Group | None) -> Node | None:
-        """Add a group to a node, or nothing, and return the node that is reached; none if they do not go together."""
-        facts, counts, selected = node.facts, node.counts, node.selected
-        weight, shown, groups = node.weight, node.shown, node.groups
-        if group is not None:
-            if group.part.selected:
-                selected |= group.part.selected
-                if len({name for name, _ in selected}) < len(selected):
-                    return None  # an argument is in another mode than the others select
-            facts |= group.part.facts
-            counts = self.sight.added(counts, group.part.counts)
-            weight += group.weight
-            shown = (*shown, group.options[0])
-            groups |= 1 << group.number
-        if selected:
-            selected = frozenset(pair for pair in selected if pair[0] in self.steering)
-        key = (self.sight.settled(facts, self.still), counts, selected)
-        reached = self.found.get(key)
-        if reached is None:
-            reached = self.found[key] = Node(*key, weight, shown)
-        elif weight < reached.weight:
-            reached.weight, reached.shown = weight, shown
-        reached.groups |= groups
-        reached.steps.append((node, group))
-        self.steps += 1
-        return reached
-
-    def close_over(self, groups: Iterable[Group], most: int) -> None:
-        """Add further values, the lightest calls first, until nothing new is reached."""
-        order = count()
-        pending = [(node.weight, next(order), node) for node in self.found.values()]
-        pending.sort(key=lambda entry: entry[:2])
-        done: set[int] = set()
-        while pending and self.steps <= most:
-            _, _, node = heappop(pending)
-            if id(node) in done:
-                continue
-            done.add(id(node))
-            for group in groups:
-                before = len(self.found)
-                reached = self.step(node, group)
-                if reached is not None and (len(self.found) > before or id(reached) not in done):
-                    heappush(pending, (reached.weight, next(order), reached))
-        changed = True
-        while changed:
-            changed = False
-            for node in self.found.values():
-                groups_ = node.groups
-                for before_, _ in node.steps:
-                    groups_ |= before_.groups
-                changed = changed or groups_ != node.groups
-                node.groups = groups_
-
-
-# --- Arguments. ---
-
-
 def _roles(leaf: Shape) -> set[Role]:
     return {role for mode in leaf.modes for role in mode.roles}
+
+
+def _names_hosts(leaf: Shape) -> bool:
+    return any(category(role) in (Category.URL, Category.PLACE) for role in _roles(leaf))
 
 
 def _speaks_of(test: Test, leaf: Shape) -> bool:

@@ -26,8 +26,9 @@ from ironcurtain.wire.strict_json import canonical
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from ironcurtain.analysis.nodes import Column
+    from ironcurtain.analysis.options import Option
     from ironcurtain.analysis.regions import Choice, Region, Ruling
-    from ironcurtain.analysis.space import Column, Option
     from ironcurtain.artifacts.policy import Loaded
     from ironcurtain.engine.conditions import ConditionError, Test
     from ironcurtain.engine.policy import Policy

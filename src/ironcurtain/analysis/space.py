@@ -264,7 +264,8 @@ class _Work:
 
     def _selects(self, name: str, value: Json) -> str:
         """Which modes an argument selects: all values that no mode names do the same, left out or not."""
-        return repr(value) if (type(value), value) in self.selecting.get(name, ()) else "another"
+        named = {repr(each) for _, each in self.selecting.get(name, ())}
+        return repr(value) if repr(value) in named else "another"
 
     def ways(self, leaf: Shape) -> Iterator[dict[str, Json]]:
         """Every way in which other arguments can select the mode of this one."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ironcurtain.analysis.diff import diff_policies
 from ironcurtain.compiler.agreement import stricter
-from tests.language.support import Policy
 from tests.language.test_properties import calls, catalogues, made, outcomes, statement_sets
+
+if TYPE_CHECKING:
+    from tests.language.support import Policy
 
 
 def together(first: Policy, second: Policy) -> Policy:

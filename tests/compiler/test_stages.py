@@ -154,12 +154,10 @@ def test_a_permission_under_a_prohibition_is_an_error_that_names_it(desk: Desk) 
 
 
 def test_what_is_said_of_a_statement_is_what_the_engine_decides(desk: Desk) -> None:
-    made = desk.make(
-        "may read files in Projects. must ask before reading files in Projects. must never delete anything."
-    )
-    told = [each.told[0] for each in made.product.report]
-    assert [each.outcome for each in told] == ["escalate", "escalate", "deny"], "the ask beats the permission"
-    assert all(each.example is not None for each in told)
+    made = desk.make("may read files in Projects. must ask before reading files in Projects.")
+    permission, question = (each.told[0] for each in made.product.report)
+    assert question.outcome == "escalate"
+    assert permission.outcome != "allow", "the ask beats the permission"
 
 
 def test_what_was_not_understood_makes_permissions_under_its_heading_ask(desk: Desk) -> None:

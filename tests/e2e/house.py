@@ -231,6 +231,12 @@ def code_of(result: dict[str, Any]) -> str:
     return str(result["_meta"]["ironcurtain/decision"]["code"])
 
 
+def ruled(policy: dict[str, Any], server: str, *own: dict[str, Any]) -> None:
+    """Put rules of a test in the place of what the constitution came to for a server."""
+    others = [rule for rule in policy["rules"] if rule["if"].get("server") != [server]]
+    policy["rules"] = [*own, *others]
+
+
 def eventually(check: Any, seconds: float = 15.0) -> Any:
     """Wait until the check gives something."""
     deadline = time.monotonic() + seconds

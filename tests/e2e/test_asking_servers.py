@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.house import Agent, House, eventually, text_of
+from tests.e2e.house import Agent, House, eventually, ruled, text_of
 from tests.support import some
 
 ASKER = str(Path(__file__).with_name("asker.py"))
@@ -31,9 +31,8 @@ def allow_everything_of_it(house: House) -> None:
     path = house.home / "policy" / "compiled-policy.json"
     policy = json.loads(path.read_text())
     policy["version"] += 1
-    policy["rules"].insert(
-        0, {"name": "asker", "if": {"server": ["asker"], "tool": ["ask"]}, "then": "allow", "reason": "a test"}
-    )
+    conditions = {"server": ["asker"], "tool": ["ask"]}
+    ruled(policy, "asker", {"name": "asker", "if": conditions, "then": "allow", "reason": "a test"})
     path.write_text(json.dumps(policy))
     house.run("policy", "verify", "--derive", str(house.home / "policy"))
 

@@ -14,7 +14,7 @@ import pytest
 from ironcurtain.artifacts.annotations import pin_of
 from ironcurtain.artifacts.policy import Surroundings
 from ironcurtain.artifacts.verify import verify_directory
-from tests.e2e.house import Agent, House, code_of, eventually, text_of
+from tests.e2e.house import Agent, House, code_of, eventually, ruled, text_of
 from tests.support import some
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Bad:
         annotations["servers"]["bad"] = {"tools": [annotation("bad", "echo"), annotation("bad", "touch")]}
         (policy / "tool-annotations.json").write_text(json.dumps(annotations))
         rules = json.loads((policy / "compiled-policy.json").read_text())
-        rules["rules"].insert(0, {"name": "bad-may", "if": {"server": ["bad"]}, "then": "allow"})
+        ruled(rules, "bad", {"name": "bad-may", "if": {"server": ["bad"]}, "then": "allow"})
         (policy / "compiled-policy.json").write_text(json.dumps(rules))
         assert verify_directory(policy, Surroundings(self.house.home, time.time())).passed  # here, for speed
 
@@ -303,7 +303,7 @@ def allow(house: House, name: str) -> None:
     house.run("servers", "review", name, "--yes")
     policy = house.home / "policy" / "compiled-policy.json"
     rules = json.loads(policy.read_text())
-    rules["rules"].insert(0, {"name": f"{name}-may", "if": {"server": [name]}, "then": "allow"})
+    ruled(rules, name, {"name": f"{name}-may", "if": {"server": [name]}, "then": "allow"})
     rules["version"] += 1
     policy.write_text(json.dumps(rules))
     house.run("policy", "verify", "--derive", str(policy.parent))
@@ -437,7 +437,7 @@ for line in sys.stdin:
     house.run("servers", "review", "twins", "--yes")
     policy = house.home / "policy" / "compiled-policy.json"
     rules = json.loads(policy.read_text())
-    rules["rules"].insert(0, {"name": "t", "if": {"server": ["twins"]}, "then": "allow"})
+    ruled(rules, "twins", {"name": "t", "if": {"server": ["twins"]}, "then": "allow"})
     rules["version"] += 1
     policy.write_text(json.dumps(rules))
     house.run("policy", "verify", "--derive", str(policy.parent))

@@ -19,7 +19,7 @@ from starlette.applications import Starlette
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from tests.e2e.house import PROGRAM, House, eventually, text_of
+from tests.e2e.house import PROGRAM, House, eventually, ruled, text_of
 from tests.e2e.test_http import Http, free_port
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def allow_all_of(house: House, server: str) -> None:
     path = house.home / "policy" / "compiled-policy.json"
     policy = json.loads(path.read_text())
     policy["version"] += 1
-    policy["rules"].insert(0, {"name": "all", "if": {"server": [server]}, "then": "allow", "reason": "a test"})
+    ruled(policy, server, {"name": "all", "if": {"server": [server]}, "then": "allow", "reason": "a test"})
     path.write_text(json.dumps(policy))
     house.run("policy", "verify", "--derive", str(house.home / "policy"))
 

@@ -179,7 +179,8 @@ def test_sqlite(house: House, tmp_path: Path) -> None:
     agent = house.agent("--agent", "clerk")
     assert "lamp" in text_of(agent.call("sqlite__read_query", query="SELECT name FROM items"))
     assert code_of(agent.call("sqlite__write_query", query="DROP TABLE items")) == "rule_deny"
-    assert code_of(agent.call("sqlite__write_query", query="DELETE FROM items")) == "rule_deny"  # nothing is deleted
+    # Nothing is deleted, and a statement might delete: it asks.
+    assert code_of(asked(house, agent, "sqlite__write_query", "deny", query="DELETE FROM items")) == "human_denied"
     assert (
         code_of(asked(house, agent, "sqlite__write_query", "deny", query="UPDATE items SET name = ''"))
         == "human_denied"

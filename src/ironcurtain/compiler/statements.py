@@ -268,8 +268,8 @@ class _Compiler:
         permits = statement.mood is Mood.MAY
         grounding = Grounding(self.setup, self.tools, frozenset(act for act in statement.doing.acts if act in ACTS))
         picks = picked(statement.doing, self.tools, tightens=not permits)
-        if statement.mood is Mood.OTHERWISE:
-            picks = [pick for pick in picks if not pick.doubt]
+        if statement.mood is Mood.OTHERWISE:  # everything else asks: also what might do anything
+            picks = [replace(pick, doubt=False) for pick in picks]
         drafts: list[_Draft] = []
         tools: list[str] = []
         notes: list[str] = []

@@ -16,8 +16,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from ironcurtain.analysis.diff import diff_policies
+from ironcurtain.analysis.lint import lint_policy
+from ironcurtain.analysis.options import is_readable
+from ironcurtain.analysis.prove import Proof, Prover
 from ironcurtain.analysis.regions import Judge, call_of, view_of
 from ironcurtain.analysis.space import Ruleset, Spaces
+from ironcurtain.compiler.scenarios import derive_scenarios
 from ironcurtain.engine.conditions import Scope
 from ironcurtain.engine.rules import claims_of
 from ironcurtain.errors import ArtifactError
@@ -197,3 +201,29 @@ def test_what_changes_among_few_values_was_foretold(furnished: Place, seed: int)
         return  # a rule that cannot be written like this
     check(old, new, filled(furnished, world.calls), seed)
     lies_in_regions(Regions(old, new) if seed % 2 else Regions(old), filled(furnished, world.calls), seed)
+
+
+@settings(max_examples=1_000 if LONG else 30, phases=PHASES)
+@given(seed=st.integers(0, 2**32))
+def test_statements_findings_and_scenarios_hold(furnished: Place, seed: int) -> None:
+    world = Maker(random.Random(seed)).world()
+    try:
+        loaded = furnished.build(furnished.policy(filled(furnished, world.old)), annotated(world.tools))
+    except ArtifactError:
+        return
+    for scenario in derive_scenarios(loaded):
+        assert decide(loaded, scenario["request"]).outcome.word == scenario["expectedDecision"], (seed, scenario)
+    statements = {statement.name: statement for statement in Prover(loaded, NOW).statements()}
+    never_deciding = {breach.rules[0] for breach in statements["reachable"].breaches}
+    shadowed = {found.rules[0] for found in lint_policy(loaded) if found.kind in ("shadowed", "duplicate")}
+    for request in filled(furnished, world.calls):
+        judged = judge(loaded, request)
+        if judged.call is None or judged.decision.stage is not Stage.RULES:
+            continue
+        values = [item.value for item in judged.call.values] + [v for each in judged.call.leaves.values() for v in each]
+        rule = judged.decision.rule
+        assert rule is None or rule not in shadowed, (seed, request)
+        if judged.decision.outcome is Outcome.ALLOW or all(map(is_readable, values)):
+            assert rule is None or rule not in never_deciding, (seed, request)
+        if judged.decision.outcome is Outcome.ALLOW and rule is not None:  # the rules stand on no sentence
+            assert statements["granted"].proof is not Proof.PROVEN, (seed, request)

@@ -37,8 +37,12 @@ class Foreseen:
         sight = self.space.sight
         chosen = [id(option) for option in options]
         facts, counts = 0, sight.nothing
+        selected: set[tuple[str, str]] = set()
         for part in (self._parts[each] for each in chosen):
             facts, counts = facts | part.facts, sight.added(counts, part.counts)
+            selected |= part.selected
+        if len({name for name, _ in selected}) < len(selected):
+            return None  # an argument would be in another mode than the others select
         region = self.regions.get(view_of(self.space, sight.settled(sight.start, facts, 0), counts))
         if region is None:
             return None

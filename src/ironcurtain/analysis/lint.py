@@ -14,10 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ironcurtain.analysis.space import concerns
+from ironcurtain.analysis.space import Spaces, concerns
 from ironcurtain.engine.chain import name_is_listed, reads_only
 from ironcurtain.model.decision import Outcome
 from ironcurtain.model.policy import leaves_of
+from ironcurtain.model.roles import Category, category
 from ironcurtain.wire.schema import Schema
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from ironcurtain.artifacts.policy import Loaded
     from ironcurtain.model.policy import Conditions, DomainTest, ListTest, PathTest, Rule, Tool
+    from ironcurtain.model.roles import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +41,12 @@ class Finding:
 def lint_policy(loaded: Loaded) -> list[Finding]:
     """Everything there is to say about a policy."""
     tools = tuple(loaded.policy.tools.values())
-    return [*_rules(loaded.policy.book.rules, tools), *_tools(loaded), *_access(loaded, tools)]
+    spaces = Spaces(loaded, ())
+    reaching = any(spaces.reaches_private_hosts(tool) for tool in tools)
+    return [*_rules(loaded.policy.book.rules, tools, reaching=reaching), *_tools(loaded), *_access(loaded, tools)]
 
 
-def _rules(rules: tuple[Rule, ...], tools: tuple[Tool, ...]) -> Iterator[Finding]:
+def _rules(rules: tuple[Rule, ...], tools: tuple[Tool, ...], *, reaching: bool) -> Iterator[Finding]:
     seen: dict[tuple[Conditions, bool, bool], Rule] = {}
     for index, rule in enumerate(rules):
         same = (rule.conditions, rule.elsewhere)
@@ -59,22 +63,30 @@ def _rules(rules: tuple[Rule, ...], tools: tuple[Tool, ...]) -> Iterator[Finding
         elif not any(concerns(rule, tool) for tool in tools):
             yield Finding("unreachable", f"{rule.name} fits no annotated tool", (rule.name,))
         else:
-            shadow = next((earlier for earlier in rules[:index] if _covers(earlier, rule)), None)
+            shadow = next((earlier for earlier in rules[:index] if _covers(earlier, rule, reaching=reaching)), None)
             if shadow:
                 message = f"{rule.name} never decides anything: {shadow.name} comes first and matches whenever it does"
                 yield Finding("shadowed", message, (rule.name, shadow.name))
 
 
-def _covers(earlier: Rule, later: Rule) -> bool:
-    """Whether the earlier rule decides every claim that the later one could."""
+def _covers(earlier: Rule, later: Rule, *, reaching: bool) -> bool:
+    """Whether the earlier rule decides every claim that the later one could.
+
+    Where there are private hosts that a rule may reach (`reaching`), an allow covers only those that it names.
+    """
     if (
-        earlier.unanswered
+        (reaching and earlier.then is Outcome.ALLOW and (not later.named or any(map(_names_hosts, later.named))))
+        or earlier.unanswered
         or earlier.joined
         or (earlier.elsewhere and not later.elsewhere)
         or (reads_only(earlier) and not reads_only(later))
     ):
         return False
     return _applies_wherever(earlier, later) and _asks_no_more(earlier, later)
+
+
+def _names_hosts(role: Role) -> bool:
+    return category(role) in (Category.URL, Category.PLACE)
 
 
 def _applies_wherever(earlier: Rule, later: Rule) -> bool:

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from ironcurtain.analysis.space import ToolSpace
     from ironcurtain.artifacts.policy import Loaded
     from ironcurtain.model.call import Json, ToolCall
-    from ironcurtain.model.policy import Rule, Tool
+    from ironcurtain.model.decision import Verdict
+    from ironcurtain.model.policy import Rule
 
 _ALLOW: Final = (Outcome.ALLOW,)
 _NO_RULE: Final = "no rule"
@@ -108,9 +109,9 @@ class Prover:
     _open: dict[str, list[str]] = field(default_factory=dict)
     _deciding: set[str] = field(default_factory=set)
     """The rules that decide something."""
-    _ruled: list[tuple[Region, Choice | None, Ruling]] = field(default_factory=list)
-    """Everything that rules decide, once."""
-    _looked_at: set[int] = field(default_factory=set)
+    _regions: list[Region] = field(default_factory=list)
+    _held: dict[int, tuple[Ruling, list[Rule]]] = field(default_factory=dict)
+    """The rules that a verdict rests on, by its number; it holds the ruling, so that no other verdict takes that."""
     _refused: dict[tuple[str, str, Outcome], ToolCall] = field(default_factory=dict)
     _silent: tuple[Rule, ...] = ()
     """The rules that never decide anything."""
@@ -144,6 +145,7 @@ class Prover:
             self._doubts += [f"{tool.server}/{tool.name}: {doubt}" for doubt in space.doubts]
             for region in judge.regions(space):
                 self.regions += 1
+                self._regions.append(region)
                 self._look(region, judge, policy.book)
                 self._keep_refused(region)
         self._find_silent(judge, policy.book)
@@ -160,11 +162,8 @@ class Prover:
         for choice, ruling in region.rulings():
             self.cells += 1
             verdict = ruling.verdicts[0]
-            moot = verdict.outcome is Outcome.ALLOW and choice is not None and choice.floor is not Outcome.ALLOW
-            if not moot and id(ruling.verdicts) not in self._looked_at:  # the same claim, seen by the same tests
-                self._looked_at.add(id(ruling.verdicts))
-                self._ruled.append((region, choice, ruling))
-                self._deciding.update(self._in_play(judge, book, region.tool, ruling))
+            if not _is_moot(choice, verdict):
+                self._deciding.update(self._in_play(region, judge, book, ruling))
             if verdict.outcome is not Outcome.ALLOW:
                 continue
             grant = book.rules[self._order[verdict.rule]] if verdict.rule else None
@@ -179,22 +178,28 @@ class Prover:
                 shown = ", ".join(map(str, ruling.claim.values))
                 self._note(region, choice, self._deletes, "deletes", f"deletes {shown}", verdict.rule or "")
 
-    def _in_play(self, judge: Judge, book: RuleBook, tool: Tool, ruling: Ruling) -> Iterator[str]:
+    def _in_play(self, region: Region, judge: Judge, book: RuleBook, ruling: Ruling) -> Iterator[str]:
         """Yield the rules that a verdict rests on.
 
         That is the one that decides, and before it those that are joined to it or wait for an answer. A prohibition
         that matches only because a value cannot be read is not among them: it speaks of something else.
         """
-        verdict = ruling.verdicts[0]
-        candidates = book.candidates(tool, ruling.claim, ruling.scope) if self._lasting else ()
-        if not any(candidate.rule.name in self._lasting for candidate in candidates):
-            held = [book.rules[self._order[verdict.rule]]] if verdict.rule else []
-        else:
-            held = judge.holding(None, book, tool, ruling)
-        for rule in held:
-            idle = rule.joined and not rule.unanswered and verdict.outcome is Outcome.DENY
-            if not idle and matches_what_is_known(rule, ruling):
+        key = id(ruling.verdicts)
+        if key not in self._held:
+            self._held[key] = ruling, [*self._resting_on(region, judge, book, ruling)]
+        for rule in self._held[key][1]:
+            if rule.name not in self._deciding and matches_what_is_known(rule, ruling.claim, region.scope):
                 yield rule.name
+
+    def _resting_on(self, region: Region, judge: Judge, book: RuleBook, ruling: Ruling) -> Iterator[Rule]:
+        verdict = ruling.verdicts[0]
+        candidates = book.candidates(region.tool, ruling.claim, ruling.scope) if self._lasting else ()
+        if not any(candidate.rule.name in self._lasting for candidate in candidates):
+            yield from [book.rules[self._order[verdict.rule]]] if verdict.rule else []
+            return
+        for rule in judge.holding(None, book, region.tool, ruling):
+            if not (rule.joined and not rule.unanswered and verdict.outcome is Outcome.DENY):
+                yield rule
             if rule.name not in self._lasting:
                 return
 
@@ -338,12 +343,19 @@ class Prover:
         """The rules that never decide, with those that decide in their place."""
         self._silent = tuple(rule for rule in book.rules if rule.name not in self._deciding)
         self._instead = {rule.name: {} for rule in self._silent}
-        for region, choice, ruling in self._ruled if self._silent else ():
-            verdict = ruling.verdicts[0]
-            decider = verdict.rule or (_NO_RULE if verdict.outcome is Outcome.DENY else "containment")
-            for rule in judge.holding(self._instead, book, region.tool, ruling):
-                if matches_what_is_known(rule, ruling):
-                    self._instead[rule.name].setdefault(decider, (verdict.outcome, region, choice))
+        held: dict[int, list[Rule]] = {}
+        for region in self._regions if self._silent else ():
+            for choice, ruling in region.rulings():
+                verdict, key = ruling.verdicts[0], id(ruling.verdicts)
+                if _is_moot(choice, verdict):
+                    continue
+                if key not in held:
+                    held[key] = judge.holding(self._instead, book, region.tool, ruling)
+                decider = verdict.rule or (_NO_RULE if verdict.outcome is Outcome.DENY else "containment")
+                for rule in held[key]:
+                    known = decider not in self._instead[rule.name]
+                    if known and matches_what_is_known(rule, ruling.claim, region.scope):
+                        self._instead[rule.name][decider] = (verdict.outcome, region, choice)
 
     def _stated(
         self, name: str, says: str, breaches: list[Breach], argument: str, *, by_absence: bool = False
@@ -384,6 +396,11 @@ def never(loaded: Loaded, forbidden: tuple[Rule, ...], says: str, now: float, *,
     if open_ or doubts:
         return Statement("question", says, Proof.OPEN, "; ".join([*open_, *doubts][:3]))
     return Statement("question", says, Proof.PROVEN, f"no call of {len(policy.tools)} tools, {regions} regions")
+
+
+def _is_moot(choice: Choice | None, verdict: Verdict) -> bool:
+    """Whether the rules allow what the invariants do not."""
+    return verdict.outcome is Outcome.ALLOW and choice is not None and choice.floor is not Outcome.ALLOW
 
 
 def _forbidden(space: ToolSpace, judge: Judge, *, asking_counts: bool) -> Iterator[tuple[Region, tuple[Choice, ...]]]:

@@ -97,6 +97,8 @@ class Region:
     ends: tuple[Node, ...]
     columns: tuple[Choices, ...]
     """For each argument, the choices that some of the calls have."""
+    scope: Scope
+    """The values of the call that stands for all of them: the lightest."""
     whole: tuple[Ruling, ...]
     """What is said of carried values, and of a call that claims nothing."""
     said: Outcomes
@@ -274,7 +276,7 @@ class _Asking:
         possible = {said}
         for column in columns:
             possible = {joined(before, each) for before in possible for each in column.outcomes}
-        return Region(self.space, key, tuple(ends), columns, whole, said, frozenset(possible))
+        return Region(self.space, key, tuple(ends), columns, scope, whole, said, frozenset(possible))
 
     def _column(self, number: int, groups: int, scope: Scope, views: Views) -> Choices:
         own = [group for group in self.space.columns[number].groups if groups >> group.number & 1]
@@ -354,14 +356,14 @@ def _alone(candidate: Candidate) -> Candidate:
     return replace(candidate, rule=replace(rule, conditions=conditions, joined=False))
 
 
-def matches_what_is_known(rule: Rule, ruling: Ruling) -> bool:
+def matches_what_is_known(rule: Rule, claim: Claim, scope: Scope) -> bool:
     """Return whether a rule that matches a claim would do so without the values that cannot be read."""
     if rule.then is Outcome.ALLOW:
         return True
-    claim = replace(ruling.claim, values=_readable(ruling.claim.values))
-    by_role = {role: _readable(values) for role, values in ruling.scope.by_role.items()}
-    scope = Scope(by_role, {leaf: _readable(values) for leaf, values in ruling.scope.by_leaf.items()})
-    return all(answer_to(test, claim, scope, allowing=False) is not False for test in tests_of(rule.conditions))
+    known = replace(claim, values=_readable(claim.values))
+    by_role = {role: _readable(values) for role, values in scope.by_role.items()}
+    rest = Scope(by_role, {leaf: _readable(values) for leaf, values in scope.by_leaf.items()})
+    return all(answer_to(test, known, rest, allowing=False) is not False for test in tests_of(rule.conditions))
 
 
 def _readable(values: Iterable[Value]) -> tuple[Value, ...]:

@@ -97,7 +97,7 @@ class Spaces:
             sight = Sight(tool, Watcher(tool))
             return ToolSpace(tool, Arguments({}), sight, (), Node(sight.start, (), frozenset()), (), ())
         chains = [(ruleset.about(tool), ruleset.sandbox) for ruleset in self.rulesets]
-        work = _Work.of(tool, chains, reaching=self._reaches_private_hosts(tool))
+        work = _Work.of(tool, chains, reaching=self.reaches_private_hosts(tool))
         columns: list[Column] = []
         doubts: list[str] = []
         numbers = count()
@@ -156,7 +156,8 @@ class Spaces:
         named |= {ruleset.sandbox for ruleset in self.rulesets}
         return Landmarks.of(tests, named | _below(named, self.loaded.resolver.paths.mounts), hosts)
 
-    def _reaches_private_hosts(self, tool: Tool) -> bool:
+    def reaches_private_hosts(self, tool: Tool) -> bool:
+        """Return whether a call of the tool can name a private host that is open to an allow rule."""
         return any(self._private_hosts(tool, leaf) for leaf in leaves_of(tool.arguments) if _names_hosts(leaf))
 
     def _private_hosts(self, tool: Tool, leaf: Shape) -> list[str]:

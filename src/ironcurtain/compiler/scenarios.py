@@ -166,14 +166,14 @@ def _around(inside: _Inside) -> Iterator[dict[str, Any] | None]:
             left_out = next((each for each in others if not each.chosen and each.siblings == option.siblings), None)
             outside = _outside(test, option, others, allowing=inside.rule.then is Outcome.ALLOW)
             if left_out is not None:
-                yield from _with(inside, option, (left_out,), "leaves an argument out")
+                yield from _with(inside, option.leaf, (left_out,), "leaves an argument out")
             if outside is not None:
-                yield from _with(inside, option, (outside,), "is outside")
+                yield from _with(inside, option.leaf, (outside,), "is outside")
                 if columns[option.leaf].several and _is_plain(option) and _is_plain(outside):
-                    yield from _with(inside, option, (option, outside), "is in part outside")
-                if isinstance(test, PathTest):
-                    for directory in test.within:
-                        yield from _beside(inside, option, outside, directory)
+                    yield from _with(inside, option.leaf, (option, outside), "is in part outside")
+            if isinstance(test, PathTest):
+                for directory in test.within:
+                    yield from _beside(inside, option, _all_of(columns[option.leaf]), directory)
     for group in inside.rule.conditions.unless:
         yield from _excepted(inside, group)
 
@@ -231,8 +231,7 @@ def _outside(test: Test, option: Option, others: Iterable[Option], *, allowing: 
     """An option on the other side of the bound."""
     usable = [each for each in others if any(each.chosen) and not each.refused and each.siblings == option.siblings]
     if isinstance(test, PathTest):
-        around = [each for each in usable if each.place and any(_is_above(each.place, d) for d in test.within)]
-        return max(around, key=lambda each: len(each.place), default=None)
+        return max((_around_directory(usable, each) for each in test.within), key=_depth)
     own = _says(test, option, allowing=allowing)
     different = [each for each in usable if _says(test, each, allowing=allowing) != own]
     return min(different, key=lambda each: each.weight, default=None)
@@ -247,28 +246,40 @@ def _is_above(place: str, within: str) -> bool:
     return within.startswith(place.rstrip("/") + "/")
 
 
-def _beside(inside: _Inside, option: Option, outside: Option, within: str) -> Iterator[dict[str, Any] | None]:
+def _around_directory(options: Iterable[Option], directory: str) -> Option | None:
+    """What is in the nearest directory around this one that rules tell apart."""
+    around = [each for each in options if each.place and _is_above(each.place, directory)]
+    return max(around, key=_depth, default=None)
+
+
+def _depth(option: Option | None) -> int:
+    return len(option.place) if option is not None else -1
+
+
+def _beside(inside: _Inside, option: Option, every: list[Option], within: str) -> Iterator[dict[str, Any] | None]:
     """Names that begin like the directory's, and ways out of it."""
     parent, _, name = within.rpartition("/")
-    if not name or any(category(item.role) is not Category.PATH for item in option.items):
+    outside = _around_directory((each for each in every if each.siblings == option.siblings), within)
+    if outside is None or not name or any(category(item.role) is not Category.PATH for item in option.items):
         return
     leaf = str(outside.chosen[0]).rpartition("/")[2]
     beside = f"{parent}/{name}-other/{leaf}"
+    if any(len(each.place) > len(outside.place) and _is_above(each.place, beside) for each in every):
+        return  # another rule speaks of it
     if inside.policy.protected.standing(beside) != inside.policy.protected.standing(str(outside.chosen[0])):
         return  # what is protected is not the rule's to decide
-    yield from _with(inside, option, (outside,), "is beside", beside)
-    yield from _with(inside, option, (outside,), "leads out and back", f"{within}/../{name}-other/{leaf}")
+    yield from _with(inside, option.leaf, (outside,), "is beside", beside)
+    yield from _with(inside, option.leaf, (outside,), "leads out and back", f"{within}/../{name}-other/{leaf}")
 
 
 def _with(
-    inside: _Inside, option: Option, instead: tuple[Option, ...], how: str, spelling: str | None = None
+    inside: _Inside, leaf: str, instead: tuple[Option, ...], how: str, spelling: str | None = None
 ) -> Iterator[dict[str, Any] | None]:
-    options = tuple(each for each in inside.options if each is not option) + instead
+    """The call with an argument that is something else."""
+    options = tuple(each for each in inside.options if each.leaf != leaf) + instead
     expected = inside.foreseen.outcome(options)
     if expected is not None:
-        yield _scenario(
-            inside.foreseen, options, expected, inside.rule, how, {option.leaf: spelling} if spelling else {}
-        )
+        yield _scenario(inside.foreseen, options, expected, inside.rule, how, {leaf: spelling} if spelling else {})
 
 
 def _scenario(

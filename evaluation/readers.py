@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Final
 from evaluation.reading import CONSTITUTIONS, EXCHANGES, Score, case, decide, exchange, loaded
 from ironcurtain.analysis.diff import diff_policies
 from ironcurtain.compiler.agreement import stricter
+from ironcurtain.compiler.problems import Problem
+from ironcurtain.compiler.readers.offering import Forms
+from ironcurtain.compiler.readers.prompt import setup_text, tool_text
 from ironcurtain.compiler.readers.reading import UNREAD, Reading, State
 from ironcurtain.compiler.readers.store import Readings
-from ironcurtain.compiler.readers.suggest import suggestions
 from ironcurtain.compiler.reading import Read, compiled_from, read_constitution
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from evaluation.reading import Case
+    from ironcurtain.compiler.document import Sentence
     from ironcurtain.compiler.statements import Compiled
 
 FRESH: Final = ("autumn", "winter")
@@ -77,63 +80,100 @@ def by_parser(one: Case) -> Read:
     return read_constitution(one.text, one.tools, one.known, Readings())
 
 
-def by_owner(one: Case) -> Read | None:
-    """Read with the table, and what somebody chose among the offers."""
-    file = EXCHANGES / one.name / "choices.md"
+def by_owner(one: Case) -> tuple[Read, bool] | None:
+    """Read with the table, and with what an owner answered to the forms; also whether these are out of date."""
+    file = EXCHANGES / one.name / "owner.md"
     if not file.exists():
         return None
     read = by_parser(one)
-    chosen = {int(n): said.strip() for n, said in re.findall(r"^(\d+):\s*(\S+)", file.read_text(), re.MULTILINE)}
-    offered = _offered((EXCHANGES / one.name / "offers.md").read_text())
+    said: dict[int, list[str]] = {}
+    for number, line in re.findall(r"^(\d+):\s*(.+)$", file.read_text(), re.MULTILINE):
+        said.setdefault(int(number), []).append(line)
     for number in read.unread:
-        said = chosen.get(number, "none")
-        if said.isdigit() and (number, int(said)) in offered:
-            read.readings[number - 1] = Reading(State.READ, offered[number, int(said)], "owner")
-        elif said == "n":
-            read.readings[number - 1] = Reading(State.NOT_A_RULE, reader="owner")
+        lines = said.get(number, ["skipped"])
+        if lines in (["skipped"], ["not a rule"]):
+            read.readings[number - 1] = Reading(State(lines[0]), reader="owner")
         else:
-            read.readings[number - 1] = Reading(State.SKIPPED, reader="owner")
-    return read
+            read.readings[number - 1] = Reading(State.READ, tuple(lines), "owner")
+    return read, (EXCHANGES / one.name / "offers.md").read_text() != form_text(one)
 
 
-def _offered(text: str) -> dict[tuple[int, int], tuple[str, ...]]:
-    """The offers of a file: by the numbers of the sentence and of the offer."""
-    found: dict[tuple[int, int], tuple[str, ...]] = {}
-    number, letter = 0, 0
-    for line in text.partition("# Sentences and offers")[2].splitlines():
-        if sentence := re.match(r"(\d+)\. ", line):
-            number, letter = int(sentence[1]), 0
-        elif offer := re.match(r"   (\d)\) (.+)", line):
-            letter = int(offer[1])
-            found[number, letter] = (offer[2],)
-        elif letter and line.startswith("      "):
-            found[number, letter] = (*found[number, letter], line.strip())
-    return found
-
-
-def offers(one: Case, read: Read) -> Iterator[tuple[int, list[tuple[str, ...]]]]:
-    """Yield what is offered for each sentence that the table does not read."""
-    for number in read.unread:
-        yield number, suggestions(read.sentences[number - 1], one.tools, one.known)
-
-
-def write_offers(name: str) -> Path:
-    """Write the offers for one constitution into a file that somebody can choose from."""
+def take_choices(name: str, answers: str) -> Path:
+    """Write the statements that an owner's answers to the forms come to; one that cannot be made is skipped."""
     one = case(name)
-    read = by_parser(one)
-    lines = [
-        "For each numbered sentence of these rules for an AI assistant, choose the offered reading that says what the",
-        "sentence says (what its writer meant), not more and not less in what it permits; or `n` if it is no rule; or",
-        "`none` if no offer is right. Answer lines like `3: 1`, `4: none`, `5: n`. In the offers: may = permits, must",
-        "never = forbids, must ask before = the owner is asked, must ask otherwise = asked where nothing permits.",
-        "", "# The whole text", "", one.text, "", "# Sentences and offers",
-    ]  # fmt: skip
-    for number, offered in offers(one, read):
+    forms, sentences = Forms.of(one.tools, one.known), one.sentences
+    said: dict[int, list[str]] = {}
+    for number, answer in re.findall(r"^(\d+):\s*(.+)$", answers, re.MULTILINE):
+        said.setdefault(int(number), []).append(answer.strip())
+    lines = []
+    for number, own in sorted(said.items()):
+        lines += [f"{number}: {line}" for line in _answered(own, forms, sentences[number - 1])]
+    file = EXCHANGES / name / "owner.md"
+    (EXCHANGES / name / "choices.md").write_text(answers)
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def _answered(answers: list[str], forms: Forms, sentence: Sentence) -> list[str]:
+    if answers == ["n"]:
+        return ["not a rule"]
+    form = forms.form(sentence)
+    lines: list[str] = []
+    for answer in answers:
+        try:
+            lines += form.wholes[int(answer) - 1] if answer.isdigit() else forms.composer.said(form, answer)
+        except (Problem, IndexError) as problem:
+            print(f"skipped: {sentence.text!r}: {answer}: {problem}")
+            return ["skipped"]
+    return lines or ["skipped"]
+
+
+INSTRUCTIONS: Final = """\
+These are somebody's rules for an AI assistant that uses the tools listed below. You are their owner. For each numbered
+sentence say what it means: take one of the whole statements offered under it by its number (`3: 1`), if it says what
+the sentence says, not more and not less in what it permits; or make your own of the parts:
+
+    NUMBER: MOOD PARTS [with LIMITS]
+
+MOOD is `may` (permits), `never` (forbids), `ask` (the owner is asked each time; this permits with their yes), or
+`otherwise` (asks where no `may` permits). Never beats ask, ask beats may, may beats otherwise; what nothing permits is
+refused anyway. PARTS are capital letters of the form, or names of tools (`mail/send_email`, `mail/list_*`).
+Letters in brackets behind a part are the limits that fit it. LIMITS are small letters of the form, `not a` for the
+opposite of one, `only a` if nothing else is allowed, `z` for "no arguments but the necessary ones and those in the
+limits"; or a condition in words: `` `argument` is VALUE or VALUE``,
+`is not`, `is at most 5`, `is more than 5`, `contains`, `starts with`, `is given`, `is left out`. All limits of a line
+must hold together; a limit on an argument that may be left out holds for a `may` only if it is given (write `... or
+left out` to permit both), and for `never` and `ask` also if it is left out.
+A name of the set-up stands for its value. Several lines with one number are several statements:
+
+    7: may A B with a, `amount` is at most 50
+    7: ask A with `amount` is more than 50
+
+Answer `8: n` for a sentence that is no rule. A sentence about what a text says or how it sounds: `never` or `ask` with
+the limit "whose text might be read as". Files, people and commands that a `may` does not speak of are not permitted
+with it: mail to anybody is `with to anyone`. What is inside an object without listed members cannot be said. A
+sentence that is not listed was understood already. Answer every sentence, nothing else.
+"""
+
+
+def form_text(one: Case) -> str:
+    """Write the forms of one constitution as the owner sees them."""
+    read, forms = by_parser(one), Forms.of(one.tools, one.known)
+    parts = [INSTRUCTIONS, "# The whole text", "", one.text, "", "# Set-up", "", setup_text(one.known), "", "# Tools"]
+    lines = [*parts, "", "`*` marks arguments that every call must have.", tool_text(one.tools), "", "# Sentences"]
+    for number in read.unread:
+        form = forms.form(read.sentences[number - 1])
         lines.append(f"\n{number}. {read.sentences[number - 1].text}")
-        lines += [f"   {letter}) " + "\n      ".join(each) for letter, each in enumerate(offered, 1)]
+        lines += [f"   {letter}) " + "\n      ".join(each) for letter, each in enumerate(form.wholes, 1)]
+        lines += [f"   {each}" for each in form.lines()]
+    return "\n".join(lines) + "\n"
+
+
+def write_form(name: str) -> Path:
+    """Write the forms of one constitution into a file that an owner can answer."""
     file = EXCHANGES / name / "offers.md"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("\n".join(lines) + "\n")
+    file.write_text(form_text(case(name)))
     return file
 
 
@@ -198,16 +238,17 @@ def rows() -> Iterator[Row]:
         for one in cases:
             count(parser, one, by_parser(one))
         yield parser
-        yield from _row(set_, "owner", cases, by_owner)
+        yield from _owner(set_, cases)
         yield from _models(set_, cases)
 
 
-def _row(set_: str, reader: str, cases: list[Case], read: Callable[[Case], Read | None]) -> Iterator[Row]:
-    row = Row(set_, reader)
+def _owner(set_: str, cases: list[Case]) -> Iterator[Row]:
+    row = Row(set_, "owner")
     for one in cases:
-        found = read(one)
+        found = by_owner(one)
         if found is not None:
-            count(row, one, found)
+            count(row, one, found[0])
+            row.outdated += found[1]
     if row.texts:
         yield row
 

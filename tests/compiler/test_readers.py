@@ -1,4 +1,4 @@
-"""Readers: the table, the guards, the offers, and what is kept of an agreement."""
+"""Readers: the table, the guards, a model, and what is kept of an agreement."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from ironcurtain.compiler.readers.model import ROUNDS, Matter, read_by_model
 from ironcurtain.compiler.readers.prompt import parts_of, question
 from ironcurtain.compiler.readers.reading import Reading, State, key_of
 from ironcurtain.compiler.readers.store import Readings, read_readings
-from ironcurtain.compiler.readers.suggest import suggestions
 from ironcurtain.compiler.readers.table import read_by_table
 from ironcurtain.compiler.reading import Asking, compiled_from, read_constitution
 from ironcurtain.compiler.statements import Sourced, compile_statements
@@ -168,29 +167,6 @@ def test_a_file_of_readings_that_was_edited_or_is_open_to_others_is_refused(tmp_
     file.chmod(0o666)
     with pytest.raises((Refusal, ArtifactError)):
         read_readings(file)
-
-
-# --- Offers. ---
-
-
-@pytest.mark.parametrize(
-    ("sentence", "statement"),
-    [
-        ("Mails to my contacts, sure, send them.", "may send mail to contacts."),
-        ("Deleting? No way, not any file, ever!", "must never delete file."),
-        ("Before it posts in #team I'd like to be asked.", "must ask before sending post in #team."),
-    ],
-)
-def test_offers_are_near_what_a_sentence_says(sentence: str, statement: str) -> None:
-    offers = suggestions(Sentence(sentence, (), "", 0), TOOLS, KNOWN)
-    assert any(statement in lines for lines in offers), offers
-    assert len(offers) <= 3
-
-
-def test_every_offer_compiles() -> None:
-    for text in ("Never mail the boss about money.", "Everything else: ask.", "Only family may get invitations", "hm"):
-        for lines in suggestions(Sentence(text, (), "", 0), TOOLS, KNOWN):
-            assert is_right(list(lines))
 
 
 # --- Models. ---

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
 from ironcurtain.artifacts.files import write_artifact
 from ironcurtain.cli.show import console, heading
+from ironcurtain.compiler.problems import Problem
+from ironcurtain.compiler.readers.offering import Forms
+from ironcurtain.compiler.readers.prompt import tool_text
 from ironcurtain.compiler.readers.reading import Reading, State
-from ironcurtain.compiler.readers.suggest import suggestions
 from ironcurtain.compiler.setup import NamedList
 from ironcurtain.compiler.statements import Sourced, compile_statements
 from ironcurtain.errors import visible
@@ -24,8 +26,20 @@ if TYPE_CHECKING:
 
     from ironcurtain.compiler.agreement import Dispute
     from ironcurtain.compiler.catalogue import Tool
+    from ironcurtain.compiler.readers.form import Form
     from ironcurtain.compiler.reading import Read
     from ironcurtain.compiler.setup import Known
+
+
+_HOW: Final = """\
+Take a statement by its number, or say what you mean in parts:
+may A B with a, not b; never C with `amount` is more than 50"""
+_EXPLAINED: Final = """\
+     may, never, ask or otherwise, then tools by their letters or names, then with and limits by their letters:
+       may A B with a          permits A and B where a holds         may A with only a    and nothing else of it
+       ask A with not a        asks where a does not hold            never mail/delete_*  tools by name
+       may A with `amount` is at most 50                             may A with z         no other arguments
+     A semicolon joins several; otherwise asks where nothing permits. You see the statement before it counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,32 +83,62 @@ class Terminal:
     def unread(self, read: Read, tools: Sequence[Tool], known: Known) -> None:
         """Go through the sentences that no reader understood."""
         count = len(read.unread)
+        forms = Forms.of(tools, known)
         console().print(heading(f"\n{count} sentence{'s' if count > 1 else ''} to go through", " (Ctrl-C stops)"))
+        console().print(Text(_HOW, style="dim"))
         for place, number in enumerate(read.unread, 1):
             sentence = read.sentences[number - 1]
-            offers = suggestions(sentence, tools, known)
+            form = forms.form(sentence)
             console().print(Text.assemble((f"\n{place}/{count}  ", "dim"), (visible(sentence.text), "bold")))
             why = read.readings[number - 1].why
             if why:
                 console().print(Text(f"     {visible(why.splitlines()[0][:160])}", style="dim"))
-            for letter, lines in enumerate(offers, 1):
+            for letter, lines in enumerate(form.wholes, 1):
                 for shown, line in enumerate(lines):
                     console().print(Text.assemble((f"  {letter if not shown else ' '}  ", "cyan"), visible(line)))
-            read.readings[number - 1] = self._chosen(offers, tools, known)
+            for line in form.lines():
+                console().print(Text(f"     {visible(line)}", style="dim"))
+            read.readings[number - 1] = self._chosen(forms, form)
 
-    def _chosen(self, offers: Sequence[tuple[str, ...]], tools: Sequence[Tool], known: Known) -> Reading:
-        numbers = f"1-{len(offers)} takes one, " if len(offers) > 1 else "1 takes it, " if offers else ""
-        question = f"     {numbers}w writes your own, s skips (what it concerns asks), n: not a rule > "
+    def _chosen(self, forms: Forms, form: Form) -> Reading:
+        numbers = {0: "", 1: "1 takes it, "}.get(len(form.wholes), f"1-{len(form.wholes)} takes one, ")
+        question = (
+            f"     {numbers}or say it in parts, w writes a statement, s skips, n: not a rule, ? explains, ?A shows A > "
+        )
         while True:
-            answer = input(question).strip().lower()
-            if answer.isdigit() and 0 < int(answer) <= len(offers):
-                return Reading(State.READ, offers[int(answer) - 1], "owner", agreed=True)
-            if answer == "s":
-                return Reading(State.SKIPPED, reader="owner", agreed=True)
-            if answer == "n":
-                return Reading(State.NOT_A_RULE, reader="owner", agreed=True)
-            if answer == "w" and (lines := self._written(tools, known)):
+            answer = input(question).strip()
+            if answer.isdigit() and 0 < int(answer) <= len(form.wholes):
+                return Reading(State.READ, form.wholes[int(answer) - 1], "owner", agreed=True)
+            lines: tuple[str, ...] = ()
+            match answer.lower():
+                case "s":
+                    return Reading(State.SKIPPED, reader="owner", agreed=True)
+                case "n":
+                    return Reading(State.NOT_A_RULE, reader="owner", agreed=True)
+                case "w":
+                    lines = self._written(forms.tools, forms.known)
+                case "" | "?":
+                    console().print(Text(_EXPLAINED, style="dim"))
+                case asked if asked.startswith("?"):
+                    about = [tool for part in form.parts if form.letter(part) in answer.upper() for tool in part.tools]
+                    for line in tool_text(about).splitlines():
+                        console().print(Text(f"     {visible(line)}", style="dim"))
+                case _:
+                    lines = self._in_parts(forms, form, answer)
+            if lines:
                 return Reading(State.READ, lines, "owner", agreed=True)
+
+    @staticmethod
+    def _in_parts(forms: Forms, form: Form, answer: str) -> tuple[str, ...]:
+        """Return the statements that an answer in parts comes to, once the owner has seen them and said yes."""
+        try:
+            lines = forms.composer.said(form, answer)
+        except Problem as problem:
+            console().print(Text(visible(f"     {problem}"), style="yellow"))
+            return ()
+        for line in lines:
+            console().print(Text.assemble(("  =  ", "cyan"), visible(line)))
+        return lines if input("     is that what you mean? [Y/n] ").strip().lower() in ("", "y", "yes") else ()
 
     def _written(self, tools: Sequence[Tool], known: Known) -> tuple[str, ...]:
         """Statements that the owner writes, one a line, each checked at once; an empty line ends."""

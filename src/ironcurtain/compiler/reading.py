@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from ironcurtain.compiler.document import LONGEST, sentences_of
 from ironcurtain.compiler.readers.model import Matter, read_by_model
+from ironcurtain.compiler.readers.offering import Forms
 from ironcurtain.compiler.readers.reading import UNREAD, Reading, State, key_of
-from ironcurtain.compiler.readers.suggest import concerned
 from ironcurtain.compiler.readers.table import read_by_table
 from ironcurtain.compiler.statements import Sourced, compile_statements
 from ironcurtain.errors import Refusal
@@ -174,9 +174,10 @@ def compiled_from(read: Read, tools: Sequence[Tool], known: Known, kept: Reading
 
 def _skipped(sentences: Sequence[Sentence], tools: Sequence[Tool], known: Known) -> Iterator[dict[str, Any]]:
     """Rules that ask about whatever skipped sentences might concern, and permit nothing."""
+    forms = Forms.of(tools, known)
     for number, sentence in enumerate(sentences, 1):
         by_server: dict[str, list[str]] = {}
-        for tool in concerned(sentence, tools, known):
+        for tool in forms.concerned(sentence):
             by_server.setdefault(tool.server, []).append(tool.name)
         for server, names in sorted(by_server.items()):
             yield {

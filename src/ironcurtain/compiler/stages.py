@@ -19,8 +19,8 @@ from ironcurtain.compiler.cache import Cache
 from ironcurtain.compiler.catalogue import catalogue_of
 from ironcurtain.compiler.product import Product, Reported, Told, product_of, report_fields, report_from
 from ironcurtain.compiler.readers.guards import warnings
+from ironcurtain.compiler.readers.offering import Forms
 from ironcurtain.compiler.readers.reading import State
-from ironcurtain.compiler.readers.suggest import suggestions
 from ironcurtain.compiler.reading import Asking, compiled_from, read_constitution
 from ironcurtain.compiler.scenarios import derive_scenarios
 from ironcurtain.compiler.statements import HARMLESS, Compiled
@@ -195,14 +195,14 @@ class Stages:
         began = time.monotonic()
         tools = catalogue_of(servers)
         compiled, owners = compiled_from(read, tools, known, kept)
-        unread = read.unread[:_OFFERED]
+        offered, forms = read.unread[:_OFFERED], Forms.of(tools, known)
         report = [
             Reported(
                 sentence,
                 reading,
                 tuple(Told(compiled.meanings[each]) for each in numbers),
                 tuple(warnings(sentence.text, reading, known)) if not reading.agreed else (),
-                tuple(suggestions(sentence, tools, known)) if number in unread else (),
+                forms.form(sentence).wholes if number in offered else (),
             )
             for number, (sentence, reading, numbers) in enumerate(
                 zip(read.sentences, read.readings, owners, strict=True), 1

@@ -62,7 +62,7 @@ def write(line: Line) -> str:
     if isinstance(line, Budget):
         return f"must never {_budget(line)}."
     ing = line.mood in (Mood.ASK, Mood.OTHERWISE)
-    parts = [line.mood.value, _doing(line.doing, ing=ing)]
+    parts = [line.mood.value, write_doing(line.doing, ing=ing)]
     for number, limit in enumerate(line.limits):
         parts.append(("only " if number == line.only else "") + write_limit(limit, line.doing.acts))
     return " ".join(parts) + "".join(map(_exception, line.exceptions)) + "."
@@ -88,7 +88,8 @@ def _budget(budget: Budget) -> str:
     assert_never(budget.amount)
 
 
-def _doing(doing: Doing, *, ing: bool) -> str:
+def write_doing(doing: Doing, *, ing: bool = False) -> str:
+    """Write what a statement is about; with `ing`, as it stands behind `before`."""
     if doing.tools:
         return f"{'using' if ing else 'use'} {_either(map(write_name, doing.tools))}"
     things = _either(map(_thing, doing.things))

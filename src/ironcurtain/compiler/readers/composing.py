@@ -1,0 +1,182 @@
+"""Writes the statements that an owner makes of the parts of a form: `may A B with a, not b; never C`.
+
+INVARIANT: what is written compiles, and a tool that a limit cannot be said of is left out, never taken without it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from string import ascii_lowercase, ascii_uppercase
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.problems import Problem, did_you_mean
+from ironcurtain.compiler.readers.limiting import joined, or_left_out
+from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.language.parsing import StatementError, parse
+from ironcurtain.language.statement import Count, Doing, Giving, Mood, Name, People, Place, Statement, Where
+from ironcurtain.language.writing import write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ironcurtain.compiler.catalogue import Tool
+    from ironcurtain.compiler.readers.form import Form
+    from ironcurtain.compiler.setup import Known
+    from ironcurtain.language.statement import Limit
+
+_ELSE: Final = "z"
+_MOODS: Final = {
+    "may": Mood.MAY, "never": Mood.NEVER, "ask": Mood.ASK, "otherwise": Mood.OTHERWISE, "else": Mood.OTHERWISE,
+}  # fmt: skip
+_PART: Final = re.compile(
+    r"\s*(may|never|ask|otherwise|else)\s+(.+?)(?:\s+with\s+(.+?))?\s*", re.IGNORECASE | re.DOTALL
+)
+_LIMIT_WORDS: Final = re.compile(r"`[^`]+`[^,`]*|(?:in|on|outside|to|whose|more|after|without|giving)\b[^,]+|[^\s,]+")
+_HOW: Final = "say for example: may A B with a, not b; never C"
+
+
+@dataclass(frozen=True, eq=False)
+class Composer:
+    """Writes statements for one catalogue and set-up."""
+
+    tools: Sequence[Tool]
+    known: Known
+
+    def said(self, form: Form, answer: str) -> tuple[str, ...]:
+        """Return the statements that an answer makes of the parts of a form; raise a `Problem` if it makes none."""
+        lines: list[str] = []
+        for piece in re.split(r"[;\n]", answer):
+            if piece.strip():
+                lines += self._piece(form, piece)
+        if not lines:
+            raise Problem("nothing was said", _HOW)
+        return tuple(dict.fromkeys(lines))
+
+    def _piece(self, form: Form, text: str) -> list[str]:
+        match = _PART.fullmatch(text)
+        if not match:
+            raise Problem(f"{text.strip()!r} does not begin with may, never, ask or otherwise", _HOW)
+        mood, tools, groups = _MOODS[match[1].lower()], list[Name](), list[Doing]()
+        for word in re.split(r"[\s,]+", match[2]):
+            if word and word not in ("and", "or"):
+                found = self._part(form, word)
+                tools += found.tools
+                groups += [found] if found.things else []
+        said = _said(form, match[3] or "")
+        doings = [*groups, *([Doing(tools=tuple(dict.fromkeys(tools)))] if tools else [])]
+        lines: list[str] = []
+        for doing in doings:
+            lines += self.made(mood, doing, said.limits, only=said.only, closed=said.closed and mood is Mood.MAY)
+            for count in said.beyond:  # at most 5 at once is a permission, and never more than 5 at once
+                lines += self.made(Mood.NEVER, doing, [count])
+        return lines
+
+    def _part(self, form: Form, word: str) -> Doing:
+        place = ascii_uppercase.find(word) if len(word) == 1 else -1
+        if 0 <= place < len(form.parts):
+            return form.parts[place].doing
+        keys = [tool.key for tool in self.tools if fnmatchcase(tool.key, word) or fnmatchcase(tool.name, word)]
+        if not keys:
+            near = did_you_mean(word, [tool.key for tool in self.tools], "take a letter, or a tool by its name")
+            raise Problem(f"there is no tool {word}", near)
+        return Doing(tools=tuple(map(Name, keys)))
+
+    def made(
+        self, mood: Mood, doing: Doing, limits: Sequence[Limit], *, only: bool = False, closed: bool = False
+    ) -> list[str]:
+        """Write statements with limits; raise a `Problem` if there is no tool that they can be said of.
+
+        A tool that one of the limits cannot be said of is left out, never taken without the limit. `closed` adds that
+        no other arguments are given.
+        """
+        by_key = {tool.key: tool for tool in self.tools}
+        right: list[Name] = []
+        first = ""
+        if doing.things:
+            line = self._line(mood, doing, limits, self.tools, only=only)
+            first = self._problem(line)
+            if first:
+                raise Problem(*first.split("; ", 1))
+            return [line]
+        lines: list[str] = []
+        for name in doing.tools:
+            tool = by_key[name.text]
+            own = [*limits, *([_nothing_else(tool, limits)] if closed else [])]
+            line = self._line(mood, Doing(tools=(name,)), own, [tool], only=only)
+            problem = self._problem(line)
+            first = first or problem
+            if not problem:
+                right.append(name)
+                lines.append(line)
+        if not right:
+            raise Problem(*(first.split("; ", 1) if first else ("there is no such tool",)))
+        whole = self._line(mood, Doing(tools=tuple(right)), limits, [by_key[name.text] for name in right], only=only)
+        return [whole] if not closed and not self._problem(whole) else lines
+
+    def _line(self, mood: Mood, doing: Doing, limits: Sequence[Limit], tools: Sequence[Tool], *, only: bool) -> str:
+        merged = [or_left_out(each, tools) if mood.tightens else each for each in joined(limits)]
+        close = next((n for n, each in enumerate(merged) if isinstance(each, (Place, People, Where))), None)
+        return write(Statement(mood, doing, tuple(merged), close if only and mood is Mood.MAY else None))
+
+    def _problem(self, line: str) -> str:
+        try:
+            (meaning,) = compile_statements([Sourced(parse(line))], self.tools, self.known).meanings
+        except StatementError as error:
+            return f"{error.message}; {error.help}"
+        return f"{meaning.problem}; {meaning.help}" if meaning.problem else ""
+
+
+@dataclass(slots=True)
+class _Said:
+    """The limits of one answer."""
+
+    limits: list[Limit]
+    beyond: list[Limit]
+    """Counts that the answer excludes."""
+    only: bool = False
+    closed: bool = False
+
+
+def _said(form: Form, text: str) -> _Said:
+    """Read the limits of an answer: letters, `not`, `only` and `z`, or limits written out as in a statement."""
+    said, negated = _Said([], []), False
+    for word in _LIMIT_WORDS.findall(text):
+        if word in ("and", "or"):
+            continue
+        if word in ("not", "only"):
+            negated, said.only = negated or word == "not", said.only or word == "only"
+            continue
+        place = ascii_lowercase.find(word) if len(word) == 1 else -1
+        if word == _ELSE:
+            said.closed = True
+        elif 0 <= place < len(form.limits):
+            option = form.limits[place]
+            limit = option.opposite if negated else option.limit
+            if negated and isinstance(option.limit, Count):
+                said.beyond.append(option.limit)
+            elif limit is None:
+                raise Problem(f"{word} has no opposite", "leave out not")
+            else:
+                said.limits.append(limit)
+        else:
+            said.limits += _written(word)
+        negated = False
+    return said
+
+
+def _written(text: str) -> tuple[Limit, ...]:
+    """Return the limits that are written out: `` `amount` is at most 50 ``, `in #team`."""
+    shown = f"where {text}" if text.startswith("`") else text
+    try:
+        line = parse(f"must never use x/y {shown.strip()}")
+    except StatementError as error:
+        raise Problem(error.message, error.help) from error
+    return line.limits if isinstance(line, Statement) else ()
+
+
+def _nothing_else(tool: Tool, limits: Sequence[Limit]) -> Giving:
+    named = [c.argument for limit in limits if isinstance(limit, Where) for c in limit.conditions]
+    required = [leaf for leaf, argument in tool.arguments.items() if argument.required]
+    return Giving(tuple(dict.fromkeys((*required, *(leaf for leaf in named if leaf in tool.arguments)))))

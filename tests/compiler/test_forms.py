@@ -1,0 +1,130 @@
+"""Forms: the whole statements that the owner is offered for a sentence, and the parts to make one of."""
+
+from __future__ import annotations
+
+from string import ascii_lowercase, ascii_uppercase
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ironcurtain.compiler.document import Sentence
+from ironcurtain.compiler.problems import Problem
+from ironcurtain.compiler.readers.offering import Forms
+from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.language.parsing import parse
+from ironcurtain.language.writing import write_limit
+from tests.compiler.test_readers import TOOLS
+from tests.language.support import KNOWN
+
+if TYPE_CHECKING:
+    from ironcurtain.compiler.readers.form import Form
+
+FORMS = Forms.of(TOOLS, KNOWN)
+
+
+def form_of(text: str, *headings: str) -> Form:
+    return FORMS.form(Sentence(text, headings, "", 0))
+
+
+def letter_of(form: Form, shown: str) -> str:
+    """The letter of a part or of a limit of a form."""
+    parts = {part.text: letter for letter, part in zip(ascii_uppercase, form.parts, strict=False)}
+    limits = {write_limit(each.limit, ()): letter for letter, each in zip(ascii_lowercase, form.limits, strict=False)}
+    return {**limits, **parts}[shown]
+
+
+def picked(lines: tuple[str, ...]) -> set[str]:
+    compiled = compile_statements([Sourced(parse(line)) for line in lines], TOOLS, KNOWN)
+    assert not compiled.problems
+    return {tool for meaning in compiled.meanings for tool in meaning.tools}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "statement"),
+    [
+        ("Mails to my contacts, sure, send them.", "may use mail/send_email to contacts."),
+        ("Deleting? No way, not any file, ever!", "must never delete file."),
+        ("Before it posts in #team I'd like to be asked.", "must ask before using slack/post_message in #team."),
+        ("Read any message except in #exec.", "may use slack/read_messages outside #exec."),
+        ("Money transfers up to 50 are okay.", "may use bank/send_money where `amount` is at most 50."),
+        ("Never send money over 500.", "must never use bank/send_money where `amount` is more than 500."),
+    ],
+)
+def test_whole_statements_are_near_what_a_sentence_says(sentence: str, statement: str) -> None:
+    wholes = form_of(sentence).wholes
+    assert any(statement in lines for lines in wholes), wholes
+    assert len(wholes) <= 3
+
+
+def test_every_whole_statement_compiles() -> None:
+    for text in ("Never mail the boss about money.", "Everything else: ask.", "Only family may get invitations", "hm"):
+        for lines in form_of(text).wholes:
+            picked(lines)
+
+
+def test_a_permission_that_names_people_is_never_offered_without_them() -> None:
+    wholes = form_of("You can send mail to my contacts.").wholes
+    assert wholes
+    assert all("to contacts" in line for lines in wholes for line in lines)
+
+
+def test_parts_make_statements_with_their_limits() -> None:
+    form = form_of("You may send mail to my contacts and transfer at most 50.")
+    mail, bank = letter_of(form, "mail/send_email"), letter_of(form, "bank/send_money")
+    people, most = letter_of(form, "to contacts"), letter_of(form, "where `amount` is at most 50")
+    said = FORMS.composer.said(form, f"may {mail} with {people}; may {bank} with {most}; ask {bank} with not {most}")
+    assert said == (
+        "may use mail/send_email to contacts.",
+        "may use bank/send_money where `amount` is at most 50.",
+        "must ask before using bank/send_money where `amount` is more than 50.",
+    )
+
+
+def test_a_tool_that_a_limit_cannot_be_said_of_is_left_out_and_never_taken_without_it() -> None:
+    form = form_of("You may send mail to my contacts and transfer money.")
+    people = letter_of(form, "to contacts")
+    assert FORMS.composer.said(form, f"may mail/send_email bank/send_money with {people}") == (
+        "may use mail/send_email to contacts.",
+    )
+    with pytest.raises(Problem):
+        FORMS.composer.said(form, f"may bank/send_money with {people}")
+
+
+def test_tools_by_name_conditions_in_words_only_and_no_other_arguments() -> None:
+    form = form_of("Anything.")
+    assert FORMS.composer.said(form, "never mail/delete_*") == ("must never use mail/delete_email.",)
+    assert FORMS.composer.said(form, 'may send_money with `amount` is at most 20, `account` is "DE01"') == (
+        'may use bank/send_money where `amount` is at most 20 and `account` is "DE01".',
+    )
+    in_team = form_of("Post in #team.")
+    channel = letter_of(in_team, "in #team")
+    assert FORMS.composer.said(in_team, f"may slack/post_message with only {channel}") == (
+        "may use slack/post_message only in #team.",
+    )
+    (closed,) = FORMS.composer.said(form, "may bank/send_money with `amount` is at most 20, z")
+    assert "giving only" in closed
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        ";",
+        "perhaps A",
+        "may",
+        "may nothing/at_all",
+        "may A with y",
+        "may mail/send_email with `amount` is",
+        "never",
+    ],
+)
+def test_an_answer_that_makes_nothing_says_why(answer: str) -> None:
+    with pytest.raises(Problem) as raised:
+        FORMS.composer.said(form_of("hm"), answer)
+    assert raised.value.message
+
+
+def test_a_skipped_sentence_concerns_the_tools_near_it_and_no_others() -> None:
+    concerned = {tool.key for tool in FORMS.concerned(Sentence("Transferring money is delicate.", (), "", 0))}
+    assert "bank/send_money" in concerned
+    assert not any(key.startswith(("files/", "git/")) for key in concerned)

@@ -73,7 +73,7 @@ def main(arguments: list[str]) -> int:
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(weights(Path(directory)))
     parameters.n_ctx, parameters.n_parallel, parameters.verbosity = CONTEXT, 1, 0
-    parameters.hostname, parameters.port = "127.0.0.1", 0
+    parameters.hostnames, parameters.port = ["127.0.0.1"], 0
     server = xllamacpp.Server(parameters)
     total = Score()
     for name in names:

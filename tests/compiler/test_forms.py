@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ironcurtain.compiler.catalogue import catalogue_of
 from ironcurtain.compiler.document import Sentence
 from ironcurtain.compiler.problems import Problem
 from ironcurtain.compiler.readers.offering import Forms
@@ -14,7 +15,7 @@ from ironcurtain.compiler.statements import Sourced, compile_statements
 from ironcurtain.language.parsing import parse
 from ironcurtain.language.writing import write_limit
 from tests.compiler.test_readers import TOOLS
-from tests.language.support import KNOWN
+from tests.language.support import KNOWN, annotated, tool
 
 if TYPE_CHECKING:
     from ironcurtain.compiler.readers.form import Form
@@ -128,3 +129,36 @@ def test_a_skipped_sentence_concerns_the_tools_near_it_and_no_others() -> None:
     concerned = {tool.key for tool in FORMS.concerned(Sentence("Transferring money is delicate.", (), "", 0))}
     assert "bank/send_money" in concerned
     assert not any(key.startswith(("files/", "git/")) for key in concerned)
+
+
+def test_an_excluded_count_is_a_permission_and_a_prohibition_beyond_it() -> None:
+    form = form_of("Mail to my contacts is fine, but not to more than 5 people.")
+    people, count = letter_of(form, "to contacts"), letter_of(form, "to more than 5 people")
+    assert FORMS.composer.said(form, f"may mail/send_email with {people}, not {count}") == (
+        "may use mail/send_email to contacts.",
+        "must never use mail/send_email to more than 5 people.",
+    )
+
+
+def test_limits_can_be_written_as_in_a_statement() -> None:
+    form = form_of("hm")
+    assert FORMS.composer.said(form, 'ask mail/send_email with whose text might be read as "a promise"') == (
+        'must ask before using mail/send_email whose text might be read as "a promise".',
+    )
+    assert FORMS.composer.said(form, "may slack/post_message with in #team") == (
+        "may use slack/post_message in #team.",
+    )
+
+
+def test_a_prohibition_on_an_optional_argument_says_what_leaving_it_out_means() -> None:
+    listing = tool("list_messages", "List messages of a channel.", "", "channel limit:number")
+    merging = tool("merge_branch", "Merge a branch.", "branch repo", "squash:bool")
+    tools = catalogue_of(annotated({"hub": [merging, listing]}))
+    forms = Forms.of(tools, KNOWN)
+    form = forms.form(Sentence("hm", (), "", 0))
+    assert forms.composer.said(form, "never hub/merge_branch with `squash` is true") == (
+        "must never use hub/merge_branch where `squash` is given and is true.",
+    )
+    assert forms.composer.said(form, "never hub/list_messages with `channel` is general") == (
+        "must never use hub/list_messages where `channel` is general or left out.",
+    )

@@ -798,7 +798,7 @@ def _loads(conditions: str) -> dict[str, Any]:
 
 
 def _refuse_dead(lines: Sequence[Sourced], meanings: list[Meaning], drafts: dict[_Draft, list[int]]) -> None:
-    """Refuse a permission or an ask that lies wholly under a never without limits."""
+    """Refuse a permission or an ask that lies wholly under a never without limits; `otherwise` is for the rest."""
     denied = {(d.server, d.tool) for d in drafts if d.layer == 1 and d.conditions == "{}"}
     by_number: dict[int, set[tuple[str, str]]] = {}
     for draft, numbers in drafts.items():
@@ -807,7 +807,7 @@ def _refuse_dead(lines: Sequence[Sourced], meanings: list[Meaning], drafts: dict
                 by_number.setdefault(number, set()).add((draft.server, draft.tool))
     for number, tools in by_number.items():
         line = lines[number].line
-        if isinstance(line, Statement) and line.mood is not Mood.NEVER and tools and tools <= denied:
+        if isinstance(line, Statement) and line.mood in (Mood.MAY, Mood.ASK) and tools and tools <= denied:
             over = next(
                 write(lines[n].line)
                 for d, numbers in drafts.items()

@@ -12,7 +12,7 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.problems import Problem, did_you_mean
-from ironcurtain.compiler.readers.limiting import joined, or_left_out
+from ironcurtain.compiler.readers.limiting import for_tightening, joined
 from ironcurtain.compiler.statements import Sourced, compile_statements
 from ironcurtain.language.parsing import StatementError, parse
 from ironcurtain.language.statement import Count, Doing, Giving, Mood, Name, People, Place, Statement, Where
@@ -116,7 +116,7 @@ class Composer:
         return [whole] if not closed and not self._problem(whole) else lines
 
     def _line(self, mood: Mood, doing: Doing, limits: Sequence[Limit], tools: Sequence[Tool], *, only: bool) -> str:
-        merged = [or_left_out(each, tools) if mood.tightens else each for each in joined(limits)]
+        merged = [for_tightening(each, tools) if mood.tightens else each for each in joined(limits)]
         close = next((n for n, each in enumerate(merged) if isinstance(each, (Place, People, Where))), None)
         return write(Statement(mood, doing, tuple(merged), close if only and mood is Mood.MAY else None))
 

@@ -281,16 +281,22 @@ def joined(limits: Iterable[Limit]) -> list[Limit]:
     return [*merged, *rest]
 
 
-def or_left_out(limit: Limit, tools: Sequence[Tool]) -> Limit:
-    """Make a condition on an argument that may be left out hold for a call without it."""
+def for_tightening(limit: Limit, tools: Sequence[Tool]) -> Limit:
+    """Say of a condition on an argument that may be left out what that means in a prohibition or a question.
+
+    Where the server then picks something, leaving it out is caught too; otherwise the argument must be given.
+    """
     if not isinstance(limit, Where):
         return limit
     every = [argument for tool in tools for argument in tool.arguments.values()]
     optional = {argument.leaf for argument in every if not argument.required and not argument.has_default}
+    picked = {argument.leaf for argument in every if argument.absent_unknown}
     plain = (Comparison.GIVEN, Comparison.LEFT_OUT)
-    return Where(
-        tuple(
-            replace(c, or_left_out=True) if c.argument in optional and c.test not in plain and not c.given else c
-            for c in limit.conditions
-        )
-    )
+
+    def said(each: Condition) -> Condition:
+        if each.argument not in optional or each.test in plain or each.given or each.or_left_out:
+            return each
+        caught = each.argument in picked
+        return replace(each, or_left_out=caught, given=not caught)
+
+    return Where(tuple(map(said, limit.conditions)))

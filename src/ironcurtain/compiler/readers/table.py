@@ -69,7 +69,7 @@ _TABLE: Final = (
     (r"^can\b", "may"),
     (r"\b(?:people|recipients|persons) at once\b|\b(?:recipients|persons)\b", "people"),
     (r"\b(?:one|an|a single) (email|mail|message)\b", r"\1"),
-    (r" at (?:a time|once)$", ""),
+    (r"(?<=\bpeople) at (?:a time|once)$", ""),
     (r"\b(?:people|anyone|anybody|someone|somebody|those|members|addresses) (?:who are |that are )?(?:in|on|of) (?:my |our |the )?(?=\u00ab)", ""),
     (r"\b(?:people|anyone|anybody|someone|somebody) (?:who (?:is|are) )?(?:not in|not on|outside(?: of)?) (?:my |our |the )?(?=\u00ab)", "anyone outside "),
     (r"\b(?:addresses|anyone|people|anybody) (?:at|from) (?=[\w-]+\.\w)", "anyone at "),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ironcurtain.artifacts.policy import SCENARIOS
 from ironcurtain.artifacts.shipped import fitted, shipped_bundle
-from tests.e2e.house import eventually
+from tests.e2e.house import Terminal, eventually
 
 if TYPE_CHECKING:
     from tests.e2e.house import House
@@ -113,3 +113,40 @@ def test_a_server_of_which_nothing_is_approved_is_named_and_left_out_only_if_the
     file.write_text(json.dumps(servers))
     assert "--skip broken" in house.run("compile", "--yes", code=2)
     assert house.json("compile", "--yes", "--skip", "broken")["verdict"] == "pass"
+
+
+def test_a_sentence_that_no_reader_understood_is_answered_in_parts_on_the_terminal(house: House) -> None:
+    (house.owner / "Notes").mkdir()
+    house.configure('[directories]\nNotes = "~/Notes"\n')
+    (house.home / "constitution.md").write_text("Have a good look round whatever lies about in Notes.\n")
+    terminal = Terminal(house, "compile")
+    terminal.until("?A shows A > ")
+    terminal.press("perhaps\n")
+    terminal.until("does not begin with may, never, ask or otherwise")
+    terminal.press("may filesystem/read_file with in Notes\n")
+    terminal.until("may use filesystem/read_file in Notes.")
+    terminal.press("y\n")
+    terminal.until("[y/N]")
+    terminal.press("y\n")
+    assert terminal.process.wait(60) == 0
+    kept = json.loads((house.home / "readings.json").read_text())["readings"]
+    assert [each["statements"] for each in kept.values()] == [["may use filesystem/read_file in Notes."]]
+    call = {"serverName": "filesystem", "toolName": "read_file", "arguments": {"path": "~/Notes/a.md"}}
+    decided = house.run("check", "--policy", str(house.home / "policy"), stdin=json.dumps(call) + "\n")
+    assert json.loads(decided)["decision"] == "allow"
+
+
+def test_a_name_that_the_set_up_lacks_is_asked_for_once_and_kept(house: House) -> None:
+    (house.home / "constitution.md").write_text("may read files in Attic.\nmay read files in Cellar.\n")
+    terminal = Terminal(house, "compile")
+    terminal.until("Attic")
+    terminal.press("~/Attic\n")
+    terminal.until("written to")
+    terminal.until("Cellar")
+    terminal.press("file ~/cellar.txt\n")
+    terminal.until("ironcurtain lists refresh Cellar")
+    terminal.press("\x03")
+    terminal.process.wait(60)
+    written = (house.home / "config.toml").read_text()
+    assert 'Attic = "~/Attic"' in written
+    assert 'file = "~/cellar.txt"' in written

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 _HOW: Final = """\
 Take a statement by its number, or say what you mean in parts:
 may A B with a, not b; never C with `amount` is more than 50"""
+_SOURCES: Final = """\
+     addresses or other values, separated by commas    ~/a/directory
+     file ~/team.txt: a list kept in a file            tool SERVER/TOOL: a list that a tool gives
+     Enter skips"""
 _EXPLAINED: Final = """\
      may, never, ask or otherwise, then tools by their letters or names, then with and limits by their letters:
        may A B with a          permits A and B where a holds         may A with only a    and nothing else of it
@@ -53,11 +57,16 @@ class Terminal:
         """Ask once what each name stands for, and write the answer into the configuration."""
         for name in names:
             console().print(heading(f"\nwho or what is “{visible(name)}”?"))
-            said = input("     values separated by commas, a directory (~/...), or Enter to skip > ").strip()
+            console().print(Text(_SOURCES, style="dim"))
+            said = input("     > ").strip()
+            kind, _, source = said.partition(" ")
+            values = tuple(value.strip() for value in said.split(",") if value.strip())
             if not said:
                 continue
-            values = tuple(value.strip() for value in said.split(",") if value.strip())
-            if said.startswith(("~", "/")):
+            if kind in ("file", "tool") and source:
+                self._keep(("lists", name), {"kind": "email", kind: source.strip()})
+                console().print(f"     ironcurtain lists refresh {visible(name)} fills it; then compile again")
+            elif said.startswith(("~", "/")):
                 known = replace(known, directories={**known.directories, name: said})
                 self._keep(("directories", name), said)
             elif all("@" in value for value in values):

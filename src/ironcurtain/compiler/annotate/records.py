@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.annotate.harmless import is_acted_on, is_harmless
 from ironcurtain.compiler.annotate.setting import Meaning, meaning
 from ironcurtain.compiler.annotate.text import lexicon
 
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.setting import Setting
 
 _IDS: Final = lexicon("id sid iid uid uuid guid gid key slug arn sha hash ref identifier handle pid")
+_NOT_IDS: Final = lexicon(
+    """valid invalid paid unpaid prepaid grid subgrid void avoid fluid hybrid android solid liquid raid rapid braid humid
+    acid aid said maid tabloid asteroid centroid ellipsoid sigmoid pyramid plaid druid steroid thyroid covid overlaid"""
+)
+"""Words that end like an id."""
 _RECORDS: Final = lexicon(
     """table bucket database dataset index collection schema namespace pod container image node cluster deployment
     job build pipeline branch tag commit revision release label issue ticket card task project team organization
@@ -61,11 +67,11 @@ def record(argument: Argument, tool: Setting) -> Meaning | None:
     pressed = words == ("key",) and tool.speaks_of("press", "keyboard", "key")
     if set(words) & {"ai", "llm"} or (pressed and tool.subject.is_about("browser", "device")):
         return None
-    if last in _IDS or words[-2:] == ("id", "list") or is_numbered(argument, tool):
+    if is_id(last) or words[-2:] == ("id", "list") or is_numbered(argument, tool):
         return meaning("identifier")
     if argument.is_number or argument.free:
         return None
-    attached = last in _ATTACHED and not tool.only_reads
+    attached = last in _ATTACHED and not tool.only_reads and not is_acted_on(argument, tool)
     named = _is_name_of(words, tool) if attached else _is_named(argument, tool)
     return meaning("identifier") if named else None
 
@@ -95,12 +101,21 @@ def _is_named(argument: Argument, tool: Setting) -> bool:
         return True
     if words == ("name",) and not creates and tool.effects & {"read", "delete", "update", "execute"}:
         return True
-    return bool(_NAMES_ONE.match(argument.says) or (_OF_ONE.match(argument.says) and not creates))
+    if _NAMES_ONE.match(argument.says) or (_OF_ONE.match(argument.says) and not creates):
+        return True
+    if words[-1] == "name":
+        return False
+    return not is_harmless(argument, tool)
 
 
 def names_a_record(argument: Argument) -> bool:
-    """Return whether it is called an id or the like."""
-    return bool(argument.words) and argument.words[-1] in _IDS
+    """Return whether it is called an id or the like, in one word or two: `vmid`, `vm_id`."""
+    return bool(argument.words) and is_id(argument.words[-1])
+
+
+def is_id(word: str) -> bool:
+    """Return whether a word says that something is named by an id."""
+    return word in _IDS or (word.endswith("id") and len(word) > 3 and word not in _NOT_IDS)
 
 
 def is_numbered(argument: Argument, tool: Setting) -> bool:

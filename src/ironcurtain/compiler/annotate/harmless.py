@@ -101,6 +101,12 @@ _ALSO_RECORDS: Final = lexicon(
     window section status_page message comment note email post"""
 )
 """Harmless in most calls, and what is acted on where the tool is about them: `delete_tag(tag)`."""
+_SOMETIMES: Final = lexicon(
+    """unit role scope class feature policy config configuration location engine platform browser runtime algorithm
+    action schedule framework capability setting permission view device entry reference variable column field property
+    context section block template label tag category"""
+)
+"""Harmless beside what a call acts on; where nothing else is required, it is what the call acts on."""
 _GIVING: Final = ("create", "new", "make", "register", "add", "set", "assign", "apply", "send", "post", "reply", "write")
 """Verbs of tools that make what they are about, or attach it to something else."""
 _ADDRESSED: Final = lexicon("to cc bcc from")
@@ -124,6 +130,8 @@ def is_harmless(argument: Argument, tool: Setting) -> bool:
     last = words[-1]
     if is_acted_on(argument, tool):
         return False
+    if last in _SOMETIMES and _is_alone(argument, tool):
+        return False
     if last in _ADDRESSED and tool.only_reads:
         return True
     if last in _PERSONAL or (last == "name" and len(words) > 1 and words[-2] in _ABOUT_PEOPLE):
@@ -135,3 +143,9 @@ def is_harmless(argument: Argument, tool: Setting) -> bool:
     if any(last in group for group in (_WAYS, _TIMES, _MEASURES, _LOOKS, _SEARCHES, _SECRETS, _VALUES, TEXTS)):
         return True
     return argument.is_criterion or _SAYS.match(argument.says) is not None
+
+
+def _is_alone(argument: Argument, tool: Setting) -> bool:
+    """Return whether a call must give this argument and no other text."""
+    needed = [other for other in tool.arguments if other.required and not other.is_flag and not other.is_number]
+    return [other.leaf for other in needed] == [argument.leaf] and not argument.free and not tool.speaks_of(*_GIVING)

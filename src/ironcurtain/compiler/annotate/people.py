@@ -22,7 +22,7 @@ _GIVEN: Final = lexicon(
     """assignee watcher follower subscriber collaborator invitee reviewer delegate approver requester grantee spender
     beneficiary responder"""
 )
-_INVITED: Final = lexicon("attendee guest participant invitee")
+_INVITED: Final = lexicon("attendee guest participant invitee interviewer panelist")
 _PERSON: Final = lexicon("user member person people email contact username handle jid principal")
 _PARTNER: Final = lexicon("partner customer client")
 _FORMS: Final = lexicon("id email address name login username gid list identifier handle account key")
@@ -62,6 +62,8 @@ def person(argument: Argument, tool: Setting) -> Meaning | None:
         return None
     if argument.above and words[-1] == "name" and not around & _INVITED:
         return None
+    if words[-2:] == ("email", "id") and _is_a_mail(tool):
+        return meaning("identifier")
     who = _who(words)
     if (who in _INVITED or around & _INVITED) and (tool.subject.is_about("calendar") or "attendee" in {who, *around}):
         return _invited(words, tool, inside=bool(around & _INVITED))
@@ -72,6 +74,12 @@ def person(argument: Argument, tool: Setting) -> Meaning | None:
     if who == "host" and {"alternative", "co"} & set(words):
         return meaning("attendee")
     return _written_to(argument, who, tool) or _given(argument, who, tool) or _stored(argument, tool)
+
+
+def _is_a_mail(tool: Setting) -> bool:
+    """Return whether the id of an email is one of a message: others are written to, or it is there already."""
+    addressed = any(name.split()[0] in _TO for name in tool.siblings if name)
+    return addressed or tool.speaks_of("forward", "reply", "read", "get", "mark", "move", "delete", "archive", "label")
 
 
 def _who(words: tuple[str, ...]) -> str:

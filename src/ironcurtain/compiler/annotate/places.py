@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.setting import Setting
 
 _CHANNELS: Final = lexicon("channel room thread conversation chat board topic")
-_BESIDES: Final = lexicon("id name key ts or slug target source parent list")
-_PUBLISHED: Final = re.compile(r"pub/?sub|publish|subscri")
+_BESIDES: Final = lexicon("id name key ts or slug target source parent list alias root url uri href path")
+_PUBLISHED: Final = re.compile(r"pub/?sub|publish|subscri|produc|consum|broker|queue|offset|partition|messages?\b")
 
 
 _PLACES: Final = lexicon(
@@ -50,6 +50,10 @@ def place(argument: Argument, tool: Setting) -> Meaning | None:
     what = next((word for word in reversed(words) if word not in _BESIDES), "")
     if what == "topic" and not _PUBLISHED.search(f"{argument.says} {tool.nutshell}"):
         return None
+    if what == "group" and ("consumer" in argument.says or tool.speaks_of("consumer", "offset", "consume")):
+        return meaning("identifier")
+    if what == "calendar" and words[-1] in ("url", "uri", "href", "path"):
+        return meaning("calendar", "fetch-url")
     if what == "thread" and tool.subject.is_about("mail"):
         return meaning("identifier")
     if what in _CHANNELS or (what == "group" and tool.subject.is_about("chat")):

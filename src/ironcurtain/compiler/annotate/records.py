@@ -39,6 +39,8 @@ _NOT_NAMES_OF: Final = lexicon(
     """file host display nick first last user full given family new sort order group field column"""
 )
 _OTHER_NAMES: Final = lexicon("name firstname lastname surname filename username hostname displayname nickname")
+_MAKING: Final = ("create", "new", "make", "register", "add", "generate", "provision", "import", "write", "save")
+_REPLACING: Final = ("put", "upsert", "set", "append", "overwrite")
 _IS_ONE: Final = re.compile(r".{0,40}\b(?:ids?|identifiers?|uuids?|guid|arn|slug)\b")
 _NAMES_ONE: Final = re.compile(
     r"(?:the )?(?:timestamp|time ?stamp|ts) of the (?:parent |specific )?(?:message|thread|post)"
@@ -84,7 +86,8 @@ def _is_account(argument: Argument, tool: Setting) -> bool:
 
 def _is_named(argument: Argument, tool: Setting) -> bool:
     words, last = argument.words, argument.words[-1]
-    creates = "create" in tool.effects and not tool.speaks_of("put", "upsert")
+    creates = "create" in tool.effects and not tool.speaks_of(*_REPLACING)
+    creates = creates and ("update" not in tool.effects or tool.speaks_of(*_MAKING))
     if _is_name_of(words, tool):
         return True
     if last in _TEXTS:

@@ -25,7 +25,8 @@ _VERBS: Final[dict[str, str]] = {
         exist ping test translate extract transcribe screenshot snapshot navigate visit wait peek estimate calculate
         compute observe report suggest recommend identify verify whoami tree discover trace dump render lint capture
         parse measure profile audit display print return provide obtain enumerate examine predict classify crawl
-        scrape geocode match probe aggregate resolve quote echo say tell ask rank diagnose take""",
+        scrape geocode match probe aggregate resolve quote echo say tell ask rank diagnose take decompile disassemble decode locate""",
+    "read change": "consume receive dequeue",
     "read create": "export convert backup transcode archive_to compress zip unzip unpack decompress",
     "create": """create new overlay make generate draft register copy duplicate record schedule init initialize
         provision fork produce compose define establish compile slice allocate reserve setup""",
@@ -50,7 +51,7 @@ _VERBS: Final[dict[str, str]] = {
     "move change": "move rename relocate reorganize mv transfer",
     "change create": "restore recover undelete revert clone",
     "send": """send forward notify broadcast email mail announce respond invite dm alert stream text page""",
-    "send create": "post reply comment tweet toot react message submit publish",
+    "send create": "emit enqueue remind post reply comment tweet toot react message submit publish",
     "send upload change create": "push",
     "upload create": "upload",
     "share": "share grant permit publish invite presign delegate expose unshare revoke authorize entrust",
@@ -202,6 +203,8 @@ def _acts_of_verb(verb: str, rest: set[str], words: set[str]) -> frozenset[str]:
     granted = {"policy", "role"} & rest and (rest & _GRANTED or verb in ("assign", "attach", "bind"))
     if found != {"read"} and granted:
         found.add("share")
+    if verb in ("produce", "push", "put") and rest & {"message", "event"}:
+        found |= {"create", "send"}
     if verb in ("add", "invite", "remove") and rest & _MEMBERS:
         found.add("share")
     if (

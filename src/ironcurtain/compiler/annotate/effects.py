@@ -21,7 +21,7 @@ VERBS: Final[dict[str, frozenset[str]]] = {
         wait peek estimate rank diagnose calculate reader observe report suggest recommend identify verify whoami tree
         discover
         trace dump lint capture parse measure profile audit display print return provide obtain enumerate
-        examine predict classify crawl scrape geocode match probe aggregate quote echo say tell compute take"""
+        examine consume receive dequeue decompile disassemble decode locate predict classify crawl scrape geocode match probe aggregate quote echo say tell compute take"""
     ),
     "create": lexicon(
         """create add new insert make write put save generate draft upload import register build clone copy duplicate
@@ -50,7 +50,7 @@ VERBS: Final[dict[str, frozenset[str]]] = {
     "move": lexicon("relocate reorganize mv"),
     "send": lexicon(
         """send post reply publish forward notify broadcast email message tweet comment announce react respond invite
-        submit dm alert stream mail"""
+        submit dm alert stream mail emit enqueue remind"""
     ),
     "execute": lexicon(
         """execute run eval evaluate exec invoke trigger deploy install script shell command terminal debug call
@@ -138,6 +138,8 @@ def _effects_of_verb(verb: str, rest: set[str], words: set[str]) -> set[str]:
     found = {effect}
     if verb in ("move", "rename"):
         found = {"update"}
+    if verb in ("produce", "push", "put", "enqueue") and rest & {"message", "event"} and "get" not in words:
+        return {"send"}
     if verb in ("write", "put", "save", "upsert") or (verb == "set" and not rest & {"config", "status", "value"}):
         found = {"create", "update"}
     if verb == "resolve" and rest & {"path", "id", "name", "library", "url", "host", "symbol", "address", "reference"}:

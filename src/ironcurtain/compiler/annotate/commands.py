@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.setting import Meaning, meaning
-from ironcurtain.compiler.annotate.text import lexicon
+from ironcurtain.compiler.annotate.text import lexicon, words_of
 
 if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.arguments import Argument
@@ -92,9 +92,12 @@ def _is_program(argument: Argument, tool: Setting, *, runs: bool) -> bool:
 def _is_fed(argument: Argument, tool: Setting) -> bool:
     """Return whether it is handed to a program that runs: its arguments, or what is typed into it."""
     last, in_shell = argument.words[-1], tool.subject.is_about("shell")
-    if last == "argv" or (_is_argument_list(argument) and ("execute" in tool.effects or tool.speaks_of(*_STARTING))):
+    told = _is_argument_list(argument) and argument.words[0] in ("extra", "additional", "cli", "command", "compiler")
+    if last == "argv" or told or (_is_argument_list(argument) and ("execute" in tool.effects or tool.speaks_of(*_STARTING))):
         return True
     if "execute" in tool.effects and last in _PARAMETERS and in_shell:
+        return True
+    if any(words_of(name)[-1:] == ("command",) for name in argument.above) and last in ("data", "payload", "input"):
         return True
     typed = last in ("input", "key", "text", "data", "keystroke") and tool.speaks_of(*_TYPED)
     return typed and in_shell and not tool.only_reads

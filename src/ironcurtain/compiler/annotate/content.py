@@ -52,7 +52,9 @@ def content(argument: Argument, tool: Setting) -> Meaning | None:
 def _is_said(argument: Argument, tool: Setting) -> bool:
     """Return whether it is text of a tool that sends or publishes, whatever it is called, and wherever it stands."""
     words = argument.words
-    if "send" not in tool.effects or argument.enum or argument.is_criterion or "template" in words:
+    published = tool.subject.is_about("publishing", "mail") or tool.speaks_of("profile", "post")
+    leaves = "send" in tool.effects or (published and tool.effects & {"create", "update"})
+    if not leaves or argument.enum or argument.is_criterion or "template" in words:
         return False
     if words[-1] == "status":  # of a message it is its state; of a tool that posts one, the message
         return "status" in tool.words
@@ -73,6 +75,9 @@ def _text(last: str, tool: Setting) -> Meaning | None:
         return NOTHING
     if tool.speaks_of(*_SAID) or last == "message" or (last in _SAID and tool.effects & {"send", "share"}):
         return meaning("outbound-content")
+    shown = tool.subject.is_about("publishing") or tool.speaks_of("profile")
+    if shown and tool.effects & {"create", "update", "send"} and last not in ("value", "name"):
+        return meaning("outbound-content")
     kept = tool.subject.is_about("notes", "data") and not tool.subject.is_about("mail", "chat", "tracker")
     if leaves and (not kept or "send" in tool.effects):
         return meaning("outbound-content")
@@ -83,4 +88,6 @@ def is_for_others(tool: Setting) -> bool:
     """Return whether what is written there is read by others."""
     shared = tool.subject.remote and not {"repo", "project id", "repository"}.isdisjoint(tool.siblings)
     said = tool.speaks_of("comment", "reply", "message", "review", "post")
+    if tool.subject.is_about("publishing") or tool.speaks_of("profile"):
+        return True
     return said or shared or "send" in tool.effects or tool.subject.is_about("mail", "chat", "tracker")

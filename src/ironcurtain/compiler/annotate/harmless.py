@@ -115,6 +115,8 @@ _ADDRESSED: Final = lexicon("to cc bcc from")
 def is_acted_on(argument: Argument, tool: Setting) -> bool:
     """Return whether a tool is about what an argument names, and it is there already: `get_secret(secret)`."""
     last = argument.words[-1]
+    if last in _SOMETIMES and _is_alone(argument, tool):
+        return True
     about = last in _ALSO_RECORDS and last in tool.words and len(argument.words) <= 2
     return about and not tool.speaks_of(*_GIVING) and not argument.free
 
@@ -129,8 +131,6 @@ def is_harmless(argument: Argument, tool: Setting) -> bool:
     words = argument.words
     last = words[-1]
     if is_acted_on(argument, tool):
-        return False
-    if last in _SOMETIMES and _is_alone(argument, tool):
         return False
     if last in _ADDRESSED and tool.only_reads:
         return True

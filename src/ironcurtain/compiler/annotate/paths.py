@@ -13,17 +13,19 @@ if TYPE_CHECKING:
 
 NAMES: Final = lexicon(
     """path filepath file filename directory dir folder workdir cwd pathname dirpath folderpath basedir rootdir outdir
-    outfile infile logfile datadir basepath rootpath"""
+    outfile infile logfile datadir basepath rootpath mountpoint venv virtualenv worktree"""
 )
 ENDS: Final = lexicon("root source destination target output input src dst dest out")
-DESTINATION: Final = lexicon("output out dest dst destination save target export download")
+DESTINATION: Final = lexicon("output out outdir outfile dest dst destination save target export download")
 _ORIGIN: Final = lexicon("source src input from image csv attachment import template upload original")
 _AUXILIARY: Final = lexicon(
-    """password cookie font config credential key cert schema env var values inventory manifest template style stage
-    kubeconfig certificate pem"""
+    """password cookie font config credential key cert schema env var value values inventory manifest template style
+    stage kubeconfig certificate pem requirement setting option param parameter license patch ignore constraint"""
 )
 """Files that a call uses beside the one that it is about."""
+_USED_FILES: Final = lexicon("kubeconfig dockerfile keyfile tfvars dotenv makefile")
 _THINGS: Final = lexicon("file directory folder path workbook document image dir notebook presentation")
+_WHOLE_FILES: Final = lexicon("file filepath filename path image video audio document pdf archive model input source")
 _PREPOSITIONS: Final = lexicon("from in into to of on at within")
 _WHOLE: Final = lexicon("write create delete remove save put rm touch mkdir")
 _REMOVING: Final = re.compile(
@@ -67,6 +69,9 @@ def _path_roles(argument: Argument, tool: Setting) -> set[str]:
     if words & {"cwd", "workdir", "working"} or "working dir" in argument.says[:60]:
         cleaned = {"delete-path"} if tool.speaks_of("clean", "cleanup", "purge", "wipe") else set()
         return {"read-path"} if tool.only_reads else {"read-path", "write-path"} | cleaned
+    if argument.words == ("local",):
+        fetched = tool.speaks_of("download", "pull", "get", "fetch", "receive")
+        return {"write-path"} if fetched else {"read-path"}
     renamed = "new" in words and tool.speaks_of("move", "rename", "copy", "duplicate")
     if (
         renamed
@@ -94,6 +99,8 @@ def _path_roles(argument: Argument, tool: Setting) -> set[str]:
 def _is_used(argument: Argument, tool: Setting) -> bool:
     """Return whether a file is used beside the one that the call is about: a template, a certificate."""
     words = set(argument.words)
+    if argument.words[-1] in _USED_FILES and not tool.speaks_of(*_EDITING):
+        return True
     if words & _AUXILIARY and len(words) > 1 and not tool.speaks_of(*(words & _AUXILIARY)):
         return True
     told = _READ_FROM.search(argument.says) is not None
@@ -102,6 +109,11 @@ def _is_used(argument: Argument, tool: Setting) -> bool:
 
 def _is_input(argument: Argument, tool: Setting) -> bool:
     """Return whether a file is handed over: uploaded, attached, imported."""
+    whole = argument.words[-1] in _WHOLE_FILES
+    if whole and tool.speaks_of("ingest", "install", "print", "flash", "sideload", "transcribe", "sign", "apply"):
+        return True
+    if whole and not tool.effects & {"update", "delete"} and _has_output(argument, tool):
+        return True
     if tool.speaks_of("upload", "attach", "deploy", "publish") or (
         tool.speaks_of("import") and argument.name != "path"
     ):
@@ -110,6 +122,14 @@ def _is_input(argument: Argument, tool: Setting) -> bool:
         return True
     attached = "attachment" in f"{' '.join(argument.above)} {argument.says}"
     return attached or bool({"attach", "cert", "certificate", "pem"} & set(argument.words))
+
+
+def _has_output(argument: Argument, tool: Setting) -> bool:
+    """Return whether a call must say where its result goes: then its other files are only read."""
+    outputs = [other for other in tool.arguments if other.required and other.leaf != argument.leaf]
+    return any(
+        not DESTINATION.isdisjoint(other.words) and other.words[-1] in NAMES | DESTINATION for other in outputs
+    )
 
 
 def is_sent_along(argument: Argument, effects: frozenset[str]) -> bool:
@@ -128,7 +148,7 @@ def _by_effect(argument: Argument, tool: Setting) -> set[str]:
     if effects & {"send", "share", "pay"} and not effects & {"create", "update"}:
         return {"read-path"}
     if "execute" in effects and not effects & {"create", "update", "delete"}:
-        if words & {"dir", "directory", "root", "project"}:
+        if words & {"dir", "directory", "root", "project", "report", "log", "result", "artifact"}:
             return {"read-path", "write-path"}
         # What is run does what it says, wherever it lies.
         runs = tool.speaks_of("run", "execute", "exec", "launch", "invoke", "eval", "script")

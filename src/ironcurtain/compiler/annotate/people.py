@@ -135,6 +135,8 @@ def _written_to(argument: Argument, who: str, tool: Setting) -> Meaning | None:
         return meaning("recipient")
     if sends and who == "participant":
         return meaning("recipient")
+    if sends and words in (("number",), ("phone",)) and tool.speaks_of("sms", "text", "call", "whatsapp", "phone"):
+        return meaning("recipient")
     reached = sends or tool.subject.is_about("chat")
     return meaning("recipient") if reached and {"phone", "mobile"} & set(words) and "from" not in words else None
 
@@ -176,7 +178,7 @@ def _stored(argument: Argument, tool: Setting) -> Meaning | None:
         return meaning("recipient", doubt="who is meant is somewhere in it")
     if argument.words not in (("email",), ("email", "address")):
         return None
-    if "delete" in tool.effects:
+    if "delete" in tool.effects or tool.speaks_of("unsubscribe", "remove", "block", "suppress"):
         return meaning("identifier")
     return (
         meaning("recipient", doubt="who is stored may be written to later")

@@ -94,6 +94,9 @@ def _is_named(argument: Argument, tool: Setting) -> bool:
         return False
     if words in (("title",), ("file", "name")) and tool.only_reads and argument.required:
         return True
+    titled = last == "title" and len(words) > 1 and words[-2] in tool.words
+    if titled and not creates and not tool.speaks_of("set", "update", "rename", "edit"):
+        return True
     if last == "address" and not tool.subject.is_about("mail", "chat"):
         return True
     if last in _RECORDS and words[0] not in ("start", "end", "with", "first", "last") and len(words) <= 2:

@@ -39,7 +39,9 @@ _NOTIFIED: Final = lexicon("webhook notification notify alert slack callback hoo
 """What stands around an address that is called on events."""
 _TARGETS: Final = lexicon("target destination dest dst sink upload callback notification notify hook")
 """Words before `url` for where something goes."""
-_ORIGINS: Final = re.compile(r"\b(?:to (?:import|upload|fetch|download|read|crawl|scrape)|from which|to upload from|source)\b")
+_ORIGINS: Final = re.compile(
+    r"\b(?:to (?:import|upload|fetch|download|read|crawl|scrape)|from which|to upload from|source)\b"
+)
 _FREE: Final = lexicon("setting config configuration option parameter destination target")
 _REACHING: Final = (
     "stream", "notification", "webhook", "integration", "connector", "sink", "notifier", "contact", "receiver", "relay",
@@ -133,5 +135,7 @@ def speaks_of_address(argument: Argument) -> bool:
 def _is_requested(argument: Argument, tool: Setting) -> bool:
     """A request that carries something to the address."""
     carries = tool.speaks_of("post", "put", "patch", "delete", "request") and not tool.only_reads
-    called = tool.subject.is_about("browser") or (tool.speaks_of("http", "request", "rest") and "method" in tool.siblings)
+    called = tool.subject.is_about("browser") or (
+        tool.speaks_of("http", "request", "rest") and "method" in tool.siblings
+    )
     return carries and not argument.above and argument.words[-1] in ("url", "uri") and called

@@ -93,7 +93,11 @@ def _is_fed(argument: Argument, tool: Setting) -> bool:
     """Return whether it is handed to a program that runs: its arguments, or what is typed into it."""
     last, in_shell = argument.words[-1], tool.subject.is_about("shell")
     told = _is_argument_list(argument) and argument.words[0] in ("extra", "additional", "cli", "command", "compiler")
-    if last == "argv" or told or (_is_argument_list(argument) and ("execute" in tool.effects or tool.speaks_of(*_STARTING))):
+    if (
+        last == "argv"
+        or told
+        or (_is_argument_list(argument) and ("execute" in tool.effects or tool.speaks_of(*_STARTING)))
+    ):
         return True
     if "execute" in tool.effects and last in _PARAMETERS and in_shell:
         return True

@@ -71,6 +71,11 @@ _ACCESS: Final = lexicon(
 _MEMBERS: Final = lexicon("member collaborator guest people participant delegate")
 _CONSEQUENCES: Final = frozenset({"delete", "send", "pay"})
 """Effects that a description may add to those of the name."""
+_ENTRIES: Final = lexicon(
+    "key variable secret string hash env entry vector alias rule policy permission var reminder cell range json"
+)
+"""What is made where it is set and not yet there."""
+_NOT_ATTACHED: Final = lexicon("definition type")
 _PARTIAL: Final = lexicon("remove clear drop clean empty strip")
 """Verbs that often take away only a part: `adds or removes labels`."""
 _MANAGING: Final = frozenset({"manage", "handle"})
@@ -85,6 +90,8 @@ def effects_of(name: str, says: str, hints: dict[str, object]) -> tuple[set[str]
     sure = bool(found)
     if told and (not found or is_afterthought(words) or _MANAGING & set(words)):
         found, sure = told, True
+    elif told and _is_weak(words) and found == {"send"} and "execute" in told:
+        found = told | (found & _CONSEQUENCES)
     elif found <= {"read"} and _is_weak(words) and words[-1:] != ("reader",):
         found |= told - {"read"}
     elif found != {"read"}:
@@ -140,8 +147,16 @@ def _effects_of_verb(verb: str, rest: set[str], words: set[str]) -> set[str]:
         found = {"update"}
     if verb in ("produce", "push", "put", "enqueue") and rest & {"message", "event"} and "get" not in words:
         return {"send"}
-    if verb in ("write", "put", "save", "upsert") or (verb == "set" and not rest & {"config", "status", "value"}):
+    if verb in ("write", "put", "upsert") or (verb == "set" and (not rest or rest & _ENTRIES)):
         found = {"create", "update"}
+    elif verb == "set":
+        found = {"update"}
+    if verb in ("send", "make") and rest & {"command", "request", "call"} and not rest & {"pull", "merge", "message"}:
+        found = {"execute"}
+    if (verb == "forward" and words & {"port", "traffic"}) or (verb == "start" and not rest):
+        found = {"execute"}
+    if verb in ("add", "remove") and rest & {"flag", "label", "tag"} and not rest & _NOT_ATTACHED:
+        found = {"update"}
     if verb == "resolve" and rest & {"path", "id", "name", "library", "url", "host", "symbol", "address", "reference"}:
         found = {"read"}
     if verb == "import" and rest & {"csv", "sheet", "range"}:

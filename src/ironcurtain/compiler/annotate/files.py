@@ -101,7 +101,9 @@ _OTHER_PATHS: Final = lexicon(
     api route object tree thread mount attribute column"""
 )
 """What has a path that is no file: the return path of a mail."""
-_KEPT_ELSEWHERE: Final = re.compile(r"\b(?:secrets?|entr(?:y|ies)|znodes?|registry|policy|polic(?:y|ies)|kv|key-value)\b")
+_KEPT_ELSEWHERE: Final = re.compile(
+    r"\b(?:secrets?|entr(?:y|ies)|znodes?|registry|policy|polic(?:y|ies)|kv|key-value)\b"
+)
 """What has paths in a store of its own."""
 _PATTERNS: Final = lexicon("include exclude ignore allow deny filter match skip")
 _FILTERED: Final = re.compile(r"\bfilter\b|\bmatching\b|\bonly (?:show|return|include)")

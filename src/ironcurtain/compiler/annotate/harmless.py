@@ -107,7 +107,20 @@ _SOMETIMES: Final = lexicon(
     context section block template label tag category"""
 )
 """Harmless beside what a call acts on; where nothing else is required, it is what the call acts on."""
-_GIVING: Final = ("create", "new", "make", "register", "add", "set", "assign", "apply", "send", "post", "reply", "write")
+_GIVING: Final = (
+    "create",
+    "new",
+    "make",
+    "register",
+    "add",
+    "set",
+    "assign",
+    "apply",
+    "send",
+    "post",
+    "reply",
+    "write",
+)
 """Verbs of tools that make what they are about, or attach it to something else."""
 _ADDRESSED: Final = lexicon("to cc bcc from")
 

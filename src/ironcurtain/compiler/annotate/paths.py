@@ -127,9 +127,7 @@ def _is_input(argument: Argument, tool: Setting) -> bool:
 def _has_output(argument: Argument, tool: Setting) -> bool:
     """Return whether a call must say where its result goes: then its other files are only read."""
     outputs = [other for other in tool.arguments if other.required and other.leaf != argument.leaf]
-    return any(
-        not DESTINATION.isdisjoint(other.words) and other.words[-1] in NAMES | DESTINATION for other in outputs
-    )
+    return any(not DESTINATION.isdisjoint(other.words) and other.words[-1] in NAMES | DESTINATION for other in outputs)
 
 
 def is_sent_along(argument: Argument, effects: frozenset[str]) -> bool:

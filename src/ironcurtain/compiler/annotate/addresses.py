@@ -37,8 +37,9 @@ _SENDING: Final = re.compile(
 )
 _NOTIFIED: Final = lexicon("webhook notification notify alert slack callback hook notifier subscriber discord")
 """What stands around an address that is called on events."""
-_TARGETS: Final = lexicon("target destination dest dst sink upload callback notification notify hook")
+_GOALS: Final = lexicon("destination dest dst sink upload callback notification notify hook")
 """Words before `url` for where something goes."""
+_EVENTS: Final = ("trigger", "webhook", "hook", "event", "subscription", "schedule", "job", "notification", "route")
 _ORIGINS: Final = re.compile(
     r"\b(?:to (?:import|upload|fetch|download|read|crawl|scrape)|from which|to upload from|source)\b"
 )
@@ -97,7 +98,8 @@ def _name_like_one(argument: Argument, *, formatted: bool) -> Meaning | None:
     if {"id", "or", "url"} <= set(words):
         return meaning("fetch-url", "identifier")
     if words[-1] == "uri" and len(words) > 1 and not re.search(r"http|url|web", says):
-        return meaning("fetch-url", "identifier", doubt="an address, or a name in the form of one")
+        sent = {"send-url"} if not _GOALS.isdisjoint(words[:-1]) else set()
+        return meaning("fetch-url", "identifier", *sent, doubt="an address, or a name in the form of one")
     if words[-1] == "endpoint" and not formatted and not re.search(r"http|url|webhook|notif", says):
         return meaning("identifier", "send-url", doubt="an address, or a path below one")
     return meaning("identifier") if words[-1] == "endpoint" and _BELOW_ONE.search(says) else None
@@ -110,10 +112,19 @@ def _url(argument: Argument, tool: Setting) -> Meaning:
     if _is_requested(argument, tool):
         return meaning("fetch-url", "send-url")
     around = {word for name in argument.above for word in words_of(name)}
-    sends = _SENDING.search(f"{' '.join(words)} {argument.says}") or tool.speaks_of("webhook", "rtmp", "upload")
-    sends = sends or not _NOTIFIED.isdisjoint(around) or not _TARGETS.isdisjoint(words[:-1])
+    sends = _SENDING.search(f"{' '.join(words)} {argument.says}") or tool.speaks_of("webhook", "rtmp")
+    sends = sends or not _NOTIFIED.isdisjoint(around) or _is_goal(argument, tool)
     sends = sends and not _ORIGINS.search(argument.says)
     return meaning("send-url" if sends or (words[-1] == "endpoint" and not tool.only_reads) else "fetch-url")
+
+
+def _is_goal(argument: Argument, tool: Setting) -> bool:
+    """Return whether something goes to an address: it is called on events, or files are uploaded to it."""
+    before = argument.words[:-1]
+    if not _GOALS.isdisjoint(before) or ("target" in before and tool.speaks_of(*_EVENTS)):
+        return True
+    handed_over = not {"file", "path", "file path", "filename"}.isdisjoint(tool.siblings)
+    return tool.speaks_of("upload") and handed_over
 
 
 def _connection(argument: Argument, tool: Setting) -> Meaning | None:

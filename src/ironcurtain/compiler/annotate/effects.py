@@ -21,7 +21,8 @@ VERBS: Final[dict[str, frozenset[str]]] = {
         wait peek estimate rank diagnose calculate reader observe report suggest recommend identify verify whoami tree
         discover
         trace dump lint capture parse measure profile audit display print return provide obtain enumerate
-        examine consume receive dequeue decompile disassemble decode locate predict classify crawl scrape geocode match probe aggregate quote echo say tell compute take"""
+        examine predict classify crawl scrape geocode match probe aggregate quote echo say tell compute take
+        consume receive dequeue decompile disassemble decode locate"""
     ),
     "create": lexicon(
         """create add new insert make write put save generate draft upload import register build clone copy duplicate
@@ -75,7 +76,8 @@ _ENTRIES: Final = lexicon(
     "key variable secret string hash env entry vector alias rule policy permission var reminder cell range json"
 )
 """What is made where it is set and not yet there."""
-_NOT_ATTACHED: Final = lexicon("definition type")
+_ATTACHED: Final = lexicon("flag label tag")
+"""What is added to a record and taken from it, and thereby changes it."""
 _PARTIAL: Final = lexicon("remove clear drop clean empty strip")
 """Verbs that often take away only a part: `adds or removes labels`."""
 _MANAGING: Final = frozenset({"manage", "handle"})
@@ -142,27 +144,7 @@ def _effects_of_verb(verb: str, rest: set[str], words: set[str]) -> set[str]:
         effect = "update"
     if effect is None:
         return set()
-    found = {effect}
-    if verb in ("move", "rename"):
-        found = {"update"}
-    if verb in ("produce", "push", "put", "enqueue") and rest & {"message", "event"} and "get" not in words:
-        return {"send"}
-    if verb in ("write", "put", "upsert") or (verb == "set" and (not rest or rest & _ENTRIES)):
-        found = {"create", "update"}
-    elif verb == "set":
-        found = {"update"}
-    if verb in ("send", "make") and rest & {"command", "request", "call"} and not rest & {"pull", "merge", "message"}:
-        found = {"execute"}
-    if (verb == "forward" and words & {"port", "traffic"}) or (verb == "start" and not rest):
-        found = {"execute"}
-    if verb in ("add", "remove") and rest & {"flag", "label", "tag"} and not rest & _NOT_ATTACHED:
-        found = {"update"}
-    if verb == "resolve" and rest & {"path", "id", "name", "library", "url", "host", "symbol", "address", "reference"}:
-        found = {"read"}
-    if verb == "import" and rest & {"csv", "sheet", "range"}:
-        found = {"create", "update"}
-    if verb in ("export", "convert"):
-        found = {"read", "create"}
+    found = _by_object(verb, rest, words) or {effect}
     if (
         verb in ("submit", "create", "buy", "sell")
         and rest & _PAY_OBJECTS
@@ -174,6 +156,25 @@ def _effects_of_verb(verb: str, rest: set[str], words: set[str]) -> set[str]:
     if verb in ("add", "invite") and rest & _MEMBERS:
         found = {"share"}
     return found
+
+
+def _by_object(verb: str, rest: set[str], words: set[str]) -> set[str]:
+    """Return what a verb does with just these nouns, where that is not what it does with others."""
+    if verb in ("produce", "push", "put", "enqueue") and rest & {"message", "event"} and "get" not in words:
+        return {"send"}
+    if verb in ("write", "put", "upsert") or (verb == "set" and (not rest or rest & _ENTRIES)):
+        return {"create", "update"}
+    if verb in ("move", "rename", "set") or (verb in ("add", "remove") and rest & _ATTACHED):
+        return {"update"}
+    requested = verb in ("send", "make") and rest & {"command", "request"} and not rest & {"pull", "merge", "message"}
+    called = verb == "make" and "call" in rest and not rest & {"phone", "voice"}
+    if requested or called or (verb == "forward" and "port" in words) or (verb == "start" and not rest):
+        return {"execute"}
+    if verb == "resolve" and rest & {"path", "id", "name", "library", "url", "host", "symbol", "address", "reference"}:
+        return {"read"}
+    if verb == "import" and rest & {"csv", "sheet", "range"}:
+        return {"create", "update"}
+    return {"read", "create"} if verb in ("export", "convert") else set()
 
 
 def ordered(effects: Iterable[str]) -> list[str]:

@@ -64,7 +64,9 @@ _BEGINS: Final = re.compile(
 )
 _PART: Final = re.compile(
     r"(?:the |a |name of the |full |nested )*(?:fields?|propert(?:y|ies)|attributes?|keys?|columns?|nodes?|elements?)\b"
-    r"|(?:the |full )*paths? (?:of|to|for) (?:the |an? )?(?:secret|key|setting|node|property|field|menu|route|variable)\b"
+    r"|(?:the |full )*(?:secret|setting|node|menu|variable) path\b"
+    r"|(?:the |full )*paths? (?:of|to|for) (?:the |an? )?(?:secret|key|setting|node|property|field|menu|route|variable)"
+    r"\b"
     r"|(?:the )?json path (?!for)|.{0,60}\b(?:dot[- ]notation|jsonpath|json path expression|xpath|css selector|"
     r"json ?pointer|url paths?|api path|endpoint path|scene (?:path|tree)|node path|object path|menu path|route)\b"
 )

@@ -69,12 +69,11 @@ def _path_roles(argument: Argument, tool: Setting) -> set[str]:
     if words & {"cwd", "workdir", "working"} or "working dir" in argument.says[:60]:
         cleaned = {"delete-path"} if tool.speaks_of("clean", "cleanup", "purge", "wipe") else set()
         return {"read-path"} if tool.only_reads else {"read-path", "write-path"} | cleaned
-    if argument.words == ("local",):
-        fetched = tool.speaks_of("download", "pull", "get", "fetch", "receive")
-        return {"write-path"} if fetched else {"read-path"}
     renamed = "new" in words and tool.speaks_of("move", "rename", "copy", "duplicate")
+    fetched = argument.words == ("local",) and tool.speaks_of("download", "pull", "get", "fetch", "receive")
     if (
         renamed
+        or fetched
         or words & DESTINATION
         or "to" in (argument.words[0], argument.words[-1])
         or _SAVED.search(argument.says)
@@ -114,8 +113,10 @@ def _is_input(argument: Argument, tool: Setting) -> bool:
         return True
     if whole and not tool.effects & {"update", "delete"} and _has_output(argument, tool):
         return True
-    if tool.speaks_of("upload", "attach", "deploy", "publish") or (
-        tool.speaks_of("import") and argument.name != "path"
+    if (
+        argument.words == ("local",)
+        or tool.speaks_of("upload", "attach", "deploy", "publish")
+        or (tool.speaks_of("import") and argument.name != "path")
     ):
         return True
     if _FROM_FILE.search(tool.nutshell) and argument.words[-1] in NAMES and not tool.speaks_of("save", "export"):

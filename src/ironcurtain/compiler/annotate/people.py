@@ -58,12 +58,10 @@ def person(argument: Argument, tool: Setting) -> Meaning | None:
     if argument.is_criterion or words[:2] == ("reply", "to"):
         return NOTHING if argument.is_criterion else _replied(argument, tool)
     around = {word for name in argument.above for word in words_of(name)}
-    if _is_own(argument) or around & {"from", "sender"}:
+    if _is_own(argument) or around & {"from", "sender"} or _is_a_mail(argument, tool):
         return None
     if argument.above and words[-1] == "name" and not around & _INVITED:
         return None
-    if words[-2:] == ("email", "id") and _is_a_mail(tool):
-        return meaning("identifier")
     who = _who(words)
     if (who in _INVITED or around & _INVITED) and (tool.subject.is_about("calendar") or "attendee" in {who, *around}):
         return _invited(words, tool, inside=bool(around & _INVITED))
@@ -76,8 +74,10 @@ def person(argument: Argument, tool: Setting) -> Meaning | None:
     return _written_to(argument, who, tool) or _given(argument, who, tool) or _stored(argument, tool)
 
 
-def _is_a_mail(tool: Setting) -> bool:
+def _is_a_mail(argument: Argument, tool: Setting) -> bool:
     """Return whether the id of an email is one of a message: others are written to, or it is there already."""
+    if argument.words[-2:] != ("email", "id"):
+        return False
     addressed = any(name.split()[0] in _TO for name in tool.siblings if name)
     return addressed or tool.speaks_of("forward", "reply", "read", "get", "mark", "move", "delete", "archive", "label")
 

@@ -50,11 +50,8 @@ def place(argument: Argument, tool: Setting) -> Meaning | None:
     what = next((word for word in reversed(words) if word not in _BESIDES), "")
     if what == "topic" and not _PUBLISHED.search(f"{argument.says} {tool.nutshell}"):
         return None
-    if what == "group" and ("consumer" in argument.says or tool.speaks_of("consumer", "offset", "consume")):
-        return meaning("identifier")
-    if what == "calendar" and words[-1] in ("url", "uri", "href", "path"):
-        return meaning("calendar", "fetch-url")
-    if what == "thread" and tool.subject.is_about("mail"):
+    consumers = what == "group" and ("consumer" in argument.says or tool.speaks_of("consumer", "offset", "consume"))
+    if consumers or (what == "thread" and tool.subject.is_about("mail")):
         return meaning("identifier")
     if what in _CHANNELS or (what == "group" and tool.subject.is_about("chat")):
         return None if words[-1] == "name" and _is_made(words, tool) else meaning("channel")

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 _IDS: Final = lexicon("id sid iid uid uuid guid gid key slug arn sha hash ref identifier handle pid")
 _NOT_IDS: Final = lexicon(
-    """valid invalid paid unpaid prepaid grid subgrid void avoid fluid hybrid android solid liquid raid rapid braid humid
-    acid aid said maid tabloid asteroid centroid ellipsoid sigmoid pyramid plaid druid steroid thyroid covid overlaid"""
+    """valid invalid paid unpaid prepaid grid subgrid void avoid fluid hybrid android solid liquid raid rapid braid
+    humid acid aid said maid tabloid asteroid centroid ellipsoid sigmoid pyramid plaid covid overlaid"""
 )
 """Words that end like an id."""
 _RECORDS: Final = lexicon(
@@ -85,33 +85,45 @@ def _is_account(argument: Argument, tool: Setting) -> bool:
 
 
 def _is_named(argument: Argument, tool: Setting) -> bool:
+    """Return whether it is something by its name: it says so, or it is not known to be harmless."""
     words, last = argument.words, argument.words[-1]
-    creates = "create" in tool.effects and not tool.speaks_of(*_REPLACING)
-    creates = creates and ("update" not in tool.effects or tool.speaks_of(*_MAKING))
     if _is_name_of(words, tool):
         return True
     if last in _TEXTS:
         return False
-    if words in (("title",), ("file", "name")) and tool.only_reads and argument.required:
+    if _is_called(argument, tool) or _is_described(argument, tool):
         return True
-    titled = last == "title" and len(words) > 1 and words[-2] in tool.words
-    if titled and not creates and not tool.speaks_of("set", "update", "rename", "edit"):
+    return last != "name" and not is_harmless(argument, tool)
+
+
+def _creates(tool: Setting) -> bool:
+    """Return whether a name that is given is one of something new."""
+    makes = "create" in tool.effects and not tool.speaks_of(*_REPLACING)
+    return makes and ("update" not in tool.effects or tool.speaks_of(*_MAKING))
+
+
+def _is_called(argument: Argument, tool: Setting) -> bool:
+    """Return whether its own name says that something is there already: a title, an address, the noun itself."""
+    words, last = argument.words, argument.words[-1]
+    if words in (("title",), ("file", "name")):
+        return tool.only_reads and argument.required
+    if words == ("name",):
+        return not _creates(tool) and not tool.effects.isdisjoint({"read", "delete", "update", "execute"})
+    if last == "title" and len(words) > 1 and words[-2] in tool.words:
+        return not _creates(tool) and not tool.speaks_of("set", "update", "rename", "edit")
+    if last == "address":
+        return not tool.subject.is_about("mail", "chat")
+    return last in _RECORDS and words[0] not in ("start", "end", "with", "first", "last") and len(words) <= 2
+
+
+def _is_described(argument: Argument, tool: Setting) -> bool:
+    """Return whether its description says that it is an id, a code or the name of something that is there."""
+    says = argument.says
+    if _IS_ONE.match(says) and argument.words[-1] not in ("query", "filter", "name", "text"):
         return True
-    if last == "address" and not tool.subject.is_about("mail", "chat"):
+    if _CALLED.match(says) or _ENDPOINT.search(says[:80]) or _NAMES_ONE.match(says):
         return True
-    if last in _RECORDS and words[0] not in ("start", "end", "with", "first", "last") and len(words) <= 2:
-        return True
-    if _IS_ONE.match(argument.says) and last not in ("query", "filter", "name", "text"):
-        return True
-    if _CALLED.match(argument.says) or _ENDPOINT.search(argument.says[:80]):
-        return True
-    if words == ("name",) and not creates and tool.effects & {"read", "delete", "update", "execute"}:
-        return True
-    if _NAMES_ONE.match(argument.says) or (_OF_ONE.match(argument.says) and not creates):
-        return True
-    if words[-1] == "name":
-        return False
-    return not is_harmless(argument, tool)
+    return _OF_ONE.match(says) is not None and not _creates(tool)
 
 
 def names_a_record(argument: Argument) -> bool:

@@ -18,9 +18,9 @@ _NAMES: Final = lexicon(
 _SAID: Final = lexicon("message comment reply")
 """What is said to somebody, wherever it stands."""
 _SPOKEN: Final = lexicon(
-    """pretext fallback speech spoiler excerpt heading headline bio payload transcript letter greeting announcement
-    tweet toot post paragraph sentence quote tagline alt placeholder plaintext footer story intro preheader script_text
-    feedback remark memo narration statement_text"""
+    """caption pretext fallback speech spoiler excerpt heading headline bio payload transcript letter greeting
+    announcement tweet toot post paragraph sentence quote tagline alt placeholder plaintext footer story intro preheader
+    feedback remark memo narration"""
 )
 """Text in a message under other names."""
 _CARDS: Final = lexicon("block embed card option choice button section element component line field")
@@ -53,7 +53,7 @@ def _is_said(argument: Argument, tool: Setting) -> bool:
     """Return whether it is text of a tool that sends or publishes, whatever it is called, and wherever it stands."""
     words = argument.words
     published = tool.subject.is_about("publishing", "mail") or tool.speaks_of("profile", "post")
-    leaves = "send" in tool.effects or (published and tool.effects & {"create", "update"})
+    leaves = tool.effects & {"send", "share"} or (published and tool.effects & {"create", "update"})
     if not leaves or argument.enum or argument.is_criterion or "template" in words:
         return False
     if words[-1] == "status":  # of a message it is its state; of a tool that posts one, the message

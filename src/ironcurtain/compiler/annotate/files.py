@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.compiler.annotate.paths import DESTINATION, ENDS, NAMES, path_roles
+from ironcurtain.compiler.annotate.paths import DESTINATION, ENDS, NAMES, is_auxiliary, path_roles
 from ironcurtain.compiler.annotate.relative import is_root, root_of
 from ironcurtain.compiler.annotate.setting import Meaning, meaning
 from ironcurtain.compiler.annotate.text import first_sentence, lexicon
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 _KINDS: Final = lexicon(
     """archive zip tarball video audio image picture photo subtitle document pdf spreadsheet presentation playbook
     inventory font certificate cert mbox overlay mesh model input output src dst out base attach clip movie track
-    workbook notebook dockerfile manifest kubeconfig"""
+    workbook notebook dockerfile manifest kubeconfig firmware"""
 )
 """What is a file where a server works on files: by its kind."""
 _WORK_ON_FILES: Final = lexicon(
     """zip unzip archive compress decompress extract tar gzip ffmpeg video audio image photo pdf latex transcode
     resize crop annotate composite concat watermark thumbnail subtitle mbox maildir stl gcode blend svg ocr
-    playbook inventory convert render frame"""
+    playbook inventory convert render frame flash wallpaper"""
 )
 _MAKING_FILES: Final = (
     "export", "save", "dump", "render", "record", "capture", "convert", "download", "screenshot", "pdf", "print",
-    "slice", "transcode", "compile", "report",
+    "slice", "transcode", "compile", "report", "fetch",
 )  # fmt: skip
 _EXTENSION: Final = re.compile(r"(?<![\w.])\.[a-z0-9]{2,5}\b|\bfiles?\b")
 _TERSE: Final = lexicon(
@@ -44,6 +44,9 @@ _NOT_A_PATH: Final = lexicon(
 _FILE_NAMES: Final = lexicon("document image workbook presentation script video audio picture pdf notebook")
 """What has a name that may be a path, of a server that works on files: `workbook_name`."""
 _MOVED: Final = lexicon("file directory folder path workbook document image dir notebook")
+_CARRYING: Final = ("copy", "move", "link", "symlink", "sync", "mirror", "rsync")
+_CARRIED: Final = re.compile(r"\b(?:files?|folders?|director(?:y|ies)|symlinks?)\b")
+"""What has a source and a destination that are paths."""
 _SPOKEN: Final = re.compile(
     r"\b(?:file ?paths?|paths? (?:to|of|where|for|on|in|from|under|relative)|absolute paths?|directory|directories|"
     r"folder to|local file|file to|files? on disk|relative path|output file|input file|local path|filesystem path|"
@@ -190,7 +193,7 @@ def _is_elsewhere(argument: Argument, tool: Setting, *, here: bool) -> bool:
     local = _LOCAL.search(argument.says) and "remote" not in first_sentence(argument.says)
     if speaks_of_elsewhere(argument) and not local:
         return True
-    return _is_in_a_store(argument, tool) and not here
+    return _is_in_a_store(argument, tool) and not here and not is_auxiliary(argument)
 
 
 def speaks_of_path(argument: Argument) -> bool:
@@ -235,6 +238,7 @@ def _may_be_path(argument: Argument, tool: Setting) -> bool:
     called = len(words) > 1 and last == "name" and tool.subject.on_files
     called = called and (words[-2] in ("file", "output") or _is_named_file(argument))
     moved = last in ("source", "destination", "src", "dest", "from", "to") and tool.speaks_of(*_MOVED)
+    moved = moved or (last in ENDS and tool.speaks_of(*_CARRYING) and _CARRIED.search(tool.nutshell) is not None)
     moved = moved or (last in _KINDS | ENDS | _TERSE and _works_on_files(argument, tool))
     if _is_result(argument, tool) or _is_local_end(argument, tool):
         return True
@@ -245,7 +249,9 @@ def _is_result(argument: Argument, tool: Setting) -> bool:
     """Return whether it is where a tool puts what it makes, though only its name says so: `export_layer(output)`."""
     if argument.says or argument.free or argument.above or argument.enum:
         return False
-    if argument.words in (("output",), ("out",)):
+    if argument.words in (("output",), ("out",)) and argument.required and not tool.subject.is_about("shell"):
+        return True
+    if argument.words in (("output",), ("out",), ("destination",), ("dest",)):
         return tool.speaks_of(*_MAKING_FILES)
     restored = argument.words == ("target",) and tool.speaks_of("restore", "extract", "unpack", "unzip")
     return restored and not tool.subject.is_about("data", "store")
@@ -303,10 +309,12 @@ def _is_store_here(name: str, tool: Setting) -> bool:
 
 def _loose(tool: Setting) -> Meaning:
     """Return the roles of a file of which only the name is given."""
+    handed_over = tool.speaks_of("upload", "attach", "ingest", "import", "print", "transcribe", "sign")
+    if handed_over:
+        return meaning("read-path")
     if "send" in tool.effects:
         return meaning("outbound-content", doubt="the name of a file that is sent along")
     if re.search(r"\bdownload|save\b", tool.nutshell):
         return meaning("write-path")
-    handed_over = tool.speaks_of("upload", "attach", "ingest", "import", "print", "transcribe", "sign")
-    roles = ("read-path",) if tool.only_reads or handed_over else ("read-path", "write-path")
+    roles = ("read-path",) if tool.only_reads else ("read-path", "write-path")
     return meaning(*roles, doubt="a file, of which it is not said where")

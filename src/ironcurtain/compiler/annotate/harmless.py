@@ -27,14 +27,14 @@ _WAYS: Final = lexicon(
     right role scope intent purpose timing interval indent wrap case approval tolerance distribution projection crs srid
     rank persistence adjustment location range error encryption signal voice avoid access condition criterion criteria
     capability feature dimension modifier media mimetype mime fstype msgtype architecture arch runtime edition license
-    dialect syntax origin enabled"""
+    dialect syntax origin enabled formality outcome phase"""
 )
 """How something is done, and under which conditions."""
 _TIMES: Final = lexicon(
     """date time datetime timestamp day weekday month year hour minute second ms week quarter since until before after
     start end due deadline expiry expiration expire expires ttl duration period timeout delay age window timeframe at on
     asof in byday bymonth bymonthday bysetpos iso timezone tz zone gte lte gt lt min max birthday cutoff epoch latency
-    cadence"""
+    cadence depart departure arrival"""
 )
 _MEASURES: Final = lexicon(
     """width height depth length size count number limit offset skip total qty quantity percent percentage ratio factor
@@ -70,7 +70,7 @@ _TEXTS: Final = lexicon(
     preview question answer reply paragraph sentence alt placeholder greeting narration agenda symptom insight prompt
     instruction explanation justification changelog detail abstract transcript lyric poem letter statement post tweet
     toot spoiler embed button reaction raw blurb label about slogan warning disclaimer plaintext footnote author byline
-    ellipsi"""
+    ellipsi replacement"""
 )
 """What is said, in a message, a document or about a record."""
 _PERSONAL: Final = lexicon(
@@ -80,11 +80,14 @@ _PERSONAL: Final = lexicon(
 _KINDS: Final = _WAYS | _TIMES | _MEASURES | _LOOKS | _SEARCHES | _SECRETS | _VALUES | _TEXTS | _PERSONAL
 _PARTS_OF_NAMES: Final = lexicon("first last middle family given full display nick maiden legal friendly pretty short")
 _LEADING: Final = lexicon(
-    """max min num sort order group use filter match search new create created update updated modified completed due
+    """order group use filter match search new create created update updated modified completed due
     start end"""
 )
 _PAIRED: Final = lexicon("by on from to in for of after before at since until")
-_SWITCHES: Final = lexicon("is has include exclude with show hide no enable disable allow only skip ignore should can")
+_SWITCHES: Final = lexicon(
+    "is has include exclude with show hide no enable disable allow only skip ignore should can max min num sort"
+)
+"""Whatever follows them is a flag or a limit."""
 _SAYS: Final = re.compile(
     r"(?:\(?optional\)?[:.,]? ?|the |an? |new |desired |initial |custom |additional )*"
     r"(?:whether|if true|true|false|when (?:true|set)|number of|count of|max(?:imum)?\b|min(?:imum)?\b|how (?:many|"
@@ -94,7 +97,8 @@ _SAYS: Final = re.compile(
     r"search (?:query|term|text|string|keyword)|keywords?\b|regex|regular expression|glob|pattern|"
     r"filter (?:by (?:status|type|text|date|state|title)|expression)|passwords?\b|api key|access token|"
     r"your (?:own )?(?:\w+ )?(?:account|address)|page (?:number|size|token)|cursor|duration|timeout|"
-    r"interval|time ?zone|percentage|(?:\w+ )?(?:format|mode|style|strategy|level|date|time|type|status|colou?r|size)(?= ?[(,.:;]|$))"
+    r"interval|time ?zone|percentage|"
+    r"(?:\w+ )?(?:format|mode|style|strategy|level|date|time|type|status|colou?r|size)(?= ?[(,.:;]|$))"
 )
 """How the description of a harmless argument begins."""
 _ALSO_RECORDS: Final = lexicon(
@@ -114,18 +118,24 @@ _GIVING: Final = (
     "create", "new", "make", "register", "add", "set", "assign", "apply", "send", "post", "reply", "write",
 )  # fmt: skip
 """Verbs of tools that make what they are about, or attach it to something else."""
+_THINGS_TOO: Final = lexicon("zone page worker port device window thread block case document")
+"""A measure or a way, and a thing where a call has to give it as text: a DNS zone, a page, a serial port."""
 _SENDERS: Final = lexicon("from sender")
 _ADDRESSED: Final = lexicon("to cc bcc from sender")
 
 
 def is_acted_on(argument: Argument, tool: Setting) -> bool:
     """Return whether a tool is about what an argument names, and it is there already: `get_secret(secret)`."""
-    if argument.free or tool.speaks_of(*_GIVING):
-        return False
     last = argument.words[-1]
+    if argument.free:
+        return False
+    if argument.words[0] in _THINGS_TOO and len(argument.words) == 1 and argument.required and not argument.says:
+        return True
+    if tool.speaks_of(*_GIVING):
+        return False
     if last in _SOMETIMES and _is_alone(argument, tool):
         return True
-    return last in _ALSO_RECORDS and last in tool.words and len(argument.words) <= 2
+    return last in _ALSO_RECORDS | _SOMETIMES and last in tool.words and len(argument.words) <= 2
 
 
 def is_harmless(argument: Argument, tool: Setting) -> bool:

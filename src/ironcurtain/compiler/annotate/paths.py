@@ -95,6 +95,12 @@ def _path_roles(argument: Argument, tool: Setting) -> set[str]:
     return {"read-path"} if words & _ORIGIN or copied else _by_effect(argument, tool)
 
 
+def is_auxiliary(argument: Argument) -> bool:
+    """Return whether it is a file that configures a run: of values, of a key, of settings."""
+    words = argument.words
+    return words[-1] in _USED_FILES or (words[-1] in NAMES and not _AUXILIARY.isdisjoint(words[:-1]))
+
+
 def _is_used(argument: Argument, tool: Setting) -> bool:
     """Return whether a file is used beside the one that the call is about: a template, a certificate."""
     words = set(argument.words)

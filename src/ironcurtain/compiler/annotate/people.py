@@ -122,6 +122,8 @@ def _written_to(argument: Argument, who: str, tool: Setting) -> Meaning | None:
         return None
     granted = words[0] in _GIVING and words[-1] in ("to", "with", "user", "people", "group", "team", "email", "member")
     addressed = granted or (words[0] in _TO and (len(words) == 1 or words[1] in _ADDRESSED))
+    if words == ("with",) and "share" in tool.effects:
+        return meaning("recipient")
     if addressed or (who in _TO and who != "to") or _is_forwarded(words, tool):
         return meaning("recipient")
     login = who == "username" and not _LOGINS.isdisjoint(tool.siblings)
@@ -137,7 +139,7 @@ def _written_to(argument: Argument, who: str, tool: Setting) -> Meaning | None:
         return meaning("recipient")
     if sends and words in (("number",), ("phone",)) and tool.speaks_of("sms", "text", "call", "whatsapp", "phone"):
         return meaning("recipient")
-    reached = sends or tool.subject.is_about("chat")
+    reached = sends or tool.subject.is_about("chat") or tool.speaks_of("call", "dial", "sms")
     return meaning("recipient") if reached and {"phone", "mobile"} & set(words) and "from" not in words else None
 
 

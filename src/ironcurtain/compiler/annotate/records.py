@@ -31,6 +31,7 @@ _NUMBERED: Final = re.compile(
     r"\b(?:build|issue|pull request|pr|ticket|run|job|merge request|card|invoice|order|revision) (?:number|no\.)"
     r"|\bnumber of the (?:\w+ )?(?:build|issue|pull|ticket|run|job|card|invoice|order|revision)"
 )
+_NOT_RECORDS: Final = lexicon("start end with first last sort max min num")
 _ATTACHED: Final = lexicon("label tag property field sheet column topic category segment")
 """Words that somebody attaches to a record, rather than records."""
 _TEXTS: Final = lexicon("message email note comment")
@@ -108,12 +109,13 @@ def _is_called(argument: Argument, tool: Setting) -> bool:
     if words in (("title",), ("file", "name")):
         return tool.only_reads and argument.required
     if words == ("name",):
-        return not _creates(tool) and not tool.effects.isdisjoint({"read", "delete", "update", "execute"})
+        acts = not tool.effects.isdisjoint({"read", "delete", "update", "execute"})
+        return not _creates(tool) and (acts or argument.required)
     if last == "title" and len(words) > 1 and words[-2] in tool.words:
         return not _creates(tool) and not tool.speaks_of("set", "update", "rename", "edit")
     if last == "address":
         return not tool.subject.is_about("mail", "chat")
-    return last in _RECORDS and words[0] not in ("start", "end", "with", "first", "last") and len(words) <= 2
+    return last in _RECORDS and words[0] not in _NOT_RECORDS and len(words) <= 2
 
 
 def _is_described(argument: Argument, tool: Setting) -> bool:

@@ -139,6 +139,8 @@ def test_every_text_of_a_tool_that_sends_or_publishes_leaves(
         (tool("apply_patch", "Apply a patch", working_copy="", patch_file=""), "working_copy", ["read-path", "write-path"]),
         (tool("docker_build", "Build an image", context="Build context directory", tag=""), "context", ["read-path", "write-path"]),
         (tool("slice", "Slice a model", ("model_path", "output_path"), model_path="", output_path=""), "model_path", ["read-path"]),
+        (tool("solve_cell", "Work out the value of a cell of a workbook", ("path", "target"), path="", target=""), "path", ["read-path", "write-path"]),
+        (tool("apply_style", "Apply a style to a table of a document", ("filename",), filename=""), "filename", ["read-path", "write-path"]),
         (tool("link_config", "Symlink a config file", source="", target=""), "target", ["write-path"]),
         (tool("bind_queue", "Bind a queue to an exchange", source="", destination=""), "source", ["identifier"]),
         (tool("update_dashboard", "Update a dashboard", folderUid=""), "folderUid", ["identifier"]),

@@ -128,14 +128,14 @@ def _is_goal(argument: Argument, tool: Setting) -> bool:
 
 
 def _connection(argument: Argument, tool: Setting) -> Meaning | None:
-    """Return the role of a connection string: it names a machine that is read, and changed by a tool that changes."""
+    """Return the role of a connection string: it names a machine that is read, or where data go."""
     words = argument.words
     named = words[-2:] == ("connection", "string") or words[-1] in ("dsn", "connstr", "conninfo")
     named = named or words[-2:] in (("connection", "url"), ("connection", "uri"), ("database", "url"), ("jdbc", "url"))
     if not named:
         return None
-    writes = not tool.only_reads and not {"source", "src", "from"} & set(words)
-    return meaning("fetch-url", "send-url") if writes else meaning("fetch-url")
+    goal = not tool.only_reads and not {"target", "dest", "destination", "sink", "to"}.isdisjoint(words)
+    return meaning("fetch-url", "send-url") if goal else meaning("fetch-url")
 
 
 def speaks_of_address(argument: Argument) -> bool:

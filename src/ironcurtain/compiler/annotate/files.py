@@ -164,7 +164,7 @@ def _is_fetched(argument: Argument, tool: Setting) -> bool:
     words = set(argument.words)
     if tool.speaks_of("download", "export", "save") and words & (DESTINATION | {"filename", "local", "to"}):
         return True
-    if words & {"output", "outfile", "outdir"} and argument.words[-1] in NAMES:
+    if words & {"output", "outfile", "outdir"} and argument.words[-1] in NAMES and not argument.above:
         return True
     if tool.speaks_of("download", "save") and argument.words[-2:] == ("file", "name"):
         return True

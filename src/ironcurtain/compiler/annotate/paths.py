@@ -17,6 +17,7 @@ NAMES: Final = lexicon(
 )
 ENDS: Final = lexicon("root source destination target output input src dst dest out")
 DESTINATION: Final = lexicon("output out outdir outfile dest dst destination save target export download")
+_RESULTS: Final = DESTINATION - {"target"}
 _ORIGIN: Final = lexicon("source src input from image csv attachment import template upload original")
 _AUXILIARY: Final = lexicon(
     """password cookie font config credential key cert schema env var value values inventory manifest template style
@@ -115,7 +116,7 @@ def _is_used(argument: Argument, tool: Setting) -> bool:
 def _is_input(argument: Argument, tool: Setting) -> bool:
     """Return whether a file is handed over: uploaded, attached, imported."""
     whole = argument.words[-1] in _WHOLE_FILES
-    if whole and tool.speaks_of("ingest", "install", "print", "flash", "sideload", "transcribe", "sign", "apply"):
+    if whole and tool.speaks_of("ingest", "install", "print", "flash", "sideload", "transcribe", "sign"):
         return True
     if whole and not tool.effects & {"update", "delete"} and _has_output(argument, tool):
         return True
@@ -134,7 +135,7 @@ def _is_input(argument: Argument, tool: Setting) -> bool:
 def _has_output(argument: Argument, tool: Setting) -> bool:
     """Return whether a call must say where its result goes: then its other files are only read."""
     outputs = [other for other in tool.arguments if other.required and other.leaf != argument.leaf]
-    return any(not DESTINATION.isdisjoint(other.words) and other.words[-1] in NAMES | DESTINATION for other in outputs)
+    return any(not _RESULTS.isdisjoint(other.words) and other.words[-1] in NAMES | _RESULTS for other in outputs)
 
 
 def is_sent_along(argument: Argument, effects: frozenset[str]) -> bool:

@@ -61,9 +61,14 @@ def understood(server: str) -> dict[str, Understood]:
     return {tool.name: tool for tool in understand(server, definitions)}
 
 
+def _servers(rows: list[dict[str, Any]]) -> dict[str, dict[str, Understood]]:
+    """Return what is understood of every server of these rows, each looked at once."""
+    return {server: understood(server) for server in {row["server"] for row in rows}}
+
+
 def score(rows: list[dict[str, Any]]) -> Score:
     """Compare what was understood with what people say."""
-    out, servers = Score(), {row["server"]: understood(row["server"]) for row in rows}
+    out, servers = Score(), _servers(rows)
     for row in rows:
         tool = servers[row["server"]][row["tool"]]
         out.tools += 1
@@ -113,7 +118,7 @@ class Bounds:
 
 def bounds(rows: list[dict[str, Any]]) -> Bounds:
     """Compare what tools might do with their labelled effects."""
-    out, servers = Bounds(), {row["server"]: understood(row["server"]) for row in rows}
+    out, servers = Bounds(), _servers(rows)
     for row in rows:
         tool = servers[row["server"]][row["tool"]]
         found = might(tool.definition, {leaf: frozenset(tool.roles(leaf)) - {"none"} for leaf in tool.arguments})

@@ -47,6 +47,11 @@ class Home:
         return self.root / "readings.json"
 
     @property
+    def waivers(self) -> Path:
+        """What the owner said to roles of arguments that a model would take away."""
+        return self.root / "waivers.json"
+
+    @property
     def scenarios(self) -> Path:
         """Calls the owner wrote down, and what each deserves."""
         return self.root / "scenarios.json"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.readers.form import Form
     from ironcurtain.compiler.reading import Read
     from ironcurtain.compiler.setup import Known
+    from ironcurtain.compiler.waivers import Proposal
 
 
 _HOW: Final = """\
@@ -168,6 +169,14 @@ class Terminal:
                 )
                 lines.append(write(line))
         return tuple(lines)
+
+    def waive(self, proposal: Proposal, /) -> bool:
+        """Show a role that a model would take away with the model's reason, and ask; anything but yes is no."""
+        what = f"{proposal.server}/{proposal.tool}, argument `{proposal.argument}`"
+        console().print(heading(f"\n{visible(what)}", f" was taken for: {proposal.role}"))
+        console().print(Text(visible(f"     {proposal.model} says that it is none: {proposal.reason[:300] or '-'}")))
+        console().print(Text(f"     rules about {proposal.role} will then not look at this argument", style="dim"))
+        return input(f"     take {proposal.role} away? [y/N] ").strip().lower() in ("y", "yes")
 
     def new_tools(self, picks: Mapping[str, Sequence[str]]) -> bool:
         """Show the tools that permissions would pick in addition, and ask for all of them at once."""

@@ -169,8 +169,17 @@ def _compiler(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         " and is marked.",
     )  # fmt: skip
     annotate.add_argument(
-        "--catalogue", metavar="NAME=FILE", action="append", required=True, help="a server's tools: a saved tools/list"
+        "--catalogue", metavar="NAME=FILE", action="append", default=[], help="a server's tools: a saved tools/list"
     )
+    annotate.add_argument(
+        "--model", metavar="PROVIDER:NAME",
+        help="is asked where the built-in answer is not certain; may add roles, and takes one away only if you agree",
+    )  # fmt: skip
+    annotate.add_argument("--waived", action="store_true", help="show the roles that you agreed to take away")
+    annotate.add_argument(
+        "--revoke", metavar="SERVER/TOOL[:ARGUMENT[:ROLE]]", action="append", default=[],
+        help="bring back roles that you agreed to take away; holds at the next compilation",
+    )  # fmt: skip
     annotate.add_argument("--json", action="store_true", help="for machines: a line for each tool")
 
     for name, help_ in (

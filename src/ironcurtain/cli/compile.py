@@ -35,6 +35,7 @@ from ironcurtain.compiler.readers.reading import State
 from ironcurtain.compiler.readers.store import read_readings
 from ironcurtain.compiler.setup import Known, read_setup
 from ironcurtain.compiler.stages import Stages
+from ironcurtain.compiler.waivers import WAIVERS, read_waivers
 from ironcurtain.errors import Refusal, visible
 
 if TYPE_CHECKING:
@@ -77,12 +78,18 @@ def _offline(arguments: argparse.Namespace, stages: Stages) -> int:
     known = read_setup(Path(arguments.setup)) if arguments.setup else _usual()
     labels = read_labels(Path(arguments.annotations)) if arguments.annotations else {}
     text = constitution_text(Path(arguments.constitution or arguments.check))
-    servers = annotated_offline(arguments.catalogue, labels, stages)
     readings = Path(arguments.readings) if arguments.readings else None
+    consult = _consult(arguments)
+    if readings is not None:  # the answers lie beside
+        waivers = read_waivers(readings.with_name(WAIVERS))
+        stages = replace(stages, waivers=waivers, ask_owner=consult.waive if consult is not None else None)
+    servers = annotated_offline(arguments.catalogue, labels, stages)
+    if readings is not None and stages.waivers.changed:
+        stages.waivers.write(readings.with_name(WAIVERS))
     with TemporaryDirectory(dir=_beside(directory)) as name:
         agreed_to = read_readings(readings) if readings else read_readings(Path(name) / "none")
         making = Making(stages, servers, known, agreed_to, Path(name), around, version)
-        product = making.product(text, _consult(arguments))
+        product = making.product(text, consult)
         made = stages.finish(product, Path(name), around, lists=directory / LISTS)
         difference = _difference(directory, made, around) if version > 1 else None
         _show(made, difference, directory if version > 1 else None, machine=arguments.json)

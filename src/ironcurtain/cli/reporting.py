@@ -116,6 +116,8 @@ def findings(made: Made) -> Iterator[Text]:
             [each["argument"]] if not each["breaches"] else [b["message"] for b in each["breaches"][:_SHOWN]]
         ):
             yield Text(f"{'':>14}{visible(message)}")
+    for line in made.waived:
+        yield Text.assemble((f"{'taken away':>12}  ", "yellow"), visible(line))
     for message in made.contradictions:
         yield Text.assemble((f"{'your scenario':>12}  ", "bold red"), visible(message))
     for result in made.verification.failed[:_SHOWN]:
@@ -149,6 +151,7 @@ def report_fields(made: Made) -> dict[str, Any]:
         "failed": [result.scenario.description for result in made.verification.failed],
         "objections": [*made.verification.objections],
         "contradictions": [*made.contradictions],
+        "waived": [*made.waived],
         "statements": [*made.statements],
     }
 

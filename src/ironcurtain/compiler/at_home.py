@@ -17,6 +17,7 @@ from ironcurtain.compiler.lists import SOURCES
 from ironcurtain.compiler.making import Making, kept
 from ironcurtain.compiler.readers.store import read_readings
 from ironcurtain.compiler.setup import NamedList, known_from
+from ironcurtain.compiler.waivers import read_waivers
 from ironcurtain.errors import Refusal
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def prepare(
     text = constitution_text(constitution)
     policy: Any = bundle.items[POLICY].value
     annotations: Any = bundle.items[ANNOTATIONS].value
+    waivers = read_waivers(home.waivers)
+    stages = replace(stages, waivers=waivers, ask_owner=consult.waive if consult is not None else None)
     labels = read_labels(home.labels) if home.labels.exists() else {}
     servers = {
         server: [
@@ -54,6 +57,8 @@ def prepare(
         ]
         for server, entry in annotations["servers"].items()
     }
+    if waivers.changed:
+        waivers.write(home.waivers)
     dynamic: Any = lists if lists is not None else bundle.items[LISTS].value if LISTS in bundle.items else None
     known = known_at_home(home, bundle, dynamic)
     directory = home.next_policy

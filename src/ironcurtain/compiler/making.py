@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.reading import Read
     from ironcurtain.compiler.setup import Known
     from ironcurtain.compiler.stages import Stages
+    from ironcurtain.compiler.waivers import Proposal
 
 
 class Consult(Protocol):
@@ -34,6 +35,10 @@ class Consult(Protocol):
 
     def missing(self, names: Sequence[str], known: Known) -> Known:
         """Ask what names of the set-up stand for; return the set-up with what was answered."""
+        ...
+
+    def waive(self, proposal: Proposal, /) -> bool:
+        """Say whether a role that a model would take away is taken away."""
         ...
 
     def new_tools(self, picks: Mapping[str, Sequence[str]]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ironcurtain.analysis.prove import FATAL, Proof, Prover
@@ -24,6 +24,7 @@ from ironcurtain.compiler.readers.reading import State
 from ironcurtain.compiler.reading import Asking, compiled_from, read_constitution
 from ironcurtain.compiler.scenarios import derive_scenarios
 from ironcurtain.compiler.statements import HARMLESS, Compiled
+from ironcurtain.compiler.waivers import Proposal, Waivers
 from ironcurtain.wire.strict_json import canonical
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.readers.store import Readings
     from ironcurtain.compiler.reading import Read
     from ironcurtain.compiler.setup import Known
+    from ironcurtain.compiler.waivers import AskOwner
 
 Servers: TypeAlias = "Mapping[str, list[dict[str, Any]]]"
 _ORDER: Final = re.compile(
@@ -70,6 +72,8 @@ class Made:
     statements: tuple[Mapping[str, Any], ...]
     contradictions: tuple[str, ...]
     directory: Path
+    waived: tuple[str, ...] = ()
+    """The roles that were taken away, as the owner agreed."""
 
     def install(self, directory: Path) -> None:
         """Put it into another directory, with its verdict; what an earlier compilation left there goes."""
@@ -100,6 +104,10 @@ class Stages:
     """Told of an answer while it comes."""
     speaker: Speaker | None = None
     """Answers in the place of the model: a person with a chat window."""
+    waivers: Waivers = field(default_factory=Waivers)
+    """Roles that the owner agreed to take away."""
+    ask_owner: AskOwner | None = None
+    """Asks the owner about a role that the model would take away; without it, every role stays."""
 
     def annotate(self, server: str, definitions: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """What the tools of a server mean."""
@@ -116,10 +124,8 @@ class Stages:
         tools: list[dict[str, Any]] = made["tools"]
         self._done("annotate", f"{server}, {len(tools)} tools", began, remembered=known is not None)
         unsure = [tool for tool in tools if tool["toolName"] in made["doubts"]]
-        if self.model is None or not unsure:
-            return tools
-        more = {tool["toolName"]: tool for tool in self._described(server, unsure)}
-        return [more.get(tool["toolName"], tool) for tool in tools]
+        more = {tool["toolName"]: tool for tool in self._described(server, unsure)} if unsure else {}
+        return self.waivers.apply(server, [more.get(tool["toolName"], tool) for tool in tools])
 
     def _described(self, server: str, tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The same with the roles that a model adds; without its answer, as they are."""
@@ -134,23 +140,23 @@ class Stages:
         remembered = made is not None
         if made is None:
             try:
-                more, doubts, tokens = describe(self.model, server, tools)
+                more, proposals, tokens = describe(self.model, server, tools)
             except Unanswered as refusal:
                 self._done(
                     "annotate", f"{server}: {refusal.reason}; the built-in answer stands", began, remembered=False
                 )
                 return tools
-            made = {"tools": more, "says": f"{tokens} tokens", "doubts": doubts}
+            made = {"tools": more, "says": f"{tokens} tokens", "proposals": [asdict(each) for each in proposals]}
             self.cache.keep("described", inputs, made)
         says = f"{server}, {self.model.name}: {made['says']}"
         self._done("annotate", says, began, remembered=remembered)
-        for doubt in made["doubts"]:
-            self._done(
-                "annotate",
-                f"{server}, {doubt}; it stays, unless you say so in annotations.jsonl",
-                began,
-                remembered=True,
-            )
+        proposals = [Proposal(**each) for each in made["proposals"]]
+        self.waivers.put(proposals, self.ask_owner)
+        for each in proposals:
+            if not self.waivers.holds(each):
+                shown = f"{server}, {each.tool}, {each.argument}: it would not call it {each.role}"
+                says = f"{shown}; it stays, unless you agree on a terminal or say so in annotations.jsonl"
+                self._done("annotate", says, began, remembered=True)
         described: list[dict[str, Any]] = made["tools"]
         return described
 
@@ -282,7 +288,8 @@ class Stages:
         product = exemplified(product, scenarios["scenarios"])
         product.write(directory)
         verification = self._verify(product, directory, surroundings, statements)
-        return Made(product, verification, tuple(statements), tuple(contradictions), directory)
+        waived = tuple(waiver.says for waiver in self.waivers.applied)
+        return Made(product, verification, tuple(statements), tuple(contradictions), directory, waived)
 
     def _prove(self, product: Product, directory: Path, surroundings: Surroundings) -> list[dict[str, Any]]:
         began = time.monotonic()

@@ -25,7 +25,9 @@ _VERBS: Final[dict[str, str]] = {
         exist ping test translate extract transcribe screenshot snapshot navigate visit wait peek estimate calculate
         compute observe report suggest recommend identify verify whoami tree discover trace dump render lint capture
         parse measure profile audit display print return provide obtain enumerate examine predict classify crawl
-        scrape geocode match probe aggregate resolve quote echo say tell ask rank diagnose take""",
+        scrape geocode match probe aggregate resolve quote echo say tell ask rank diagnose take
+        decompile disassemble decode locate""",
+    "read change": "consume receive dequeue",
     "read create": "export convert backup transcode archive_to compress zip unzip unpack decompress",
     "create": """create new overlay make generate draft register copy duplicate record schedule init initialize
         provision fork produce compose define establish compile slice allocate reserve setup""",
@@ -50,7 +52,7 @@ _VERBS: Final[dict[str, str]] = {
     "move change": "move rename relocate reorganize mv transfer",
     "change create": "restore recover undelete revert clone",
     "send": """send forward notify broadcast email mail announce respond invite dm alert stream text page""",
-    "send create": "post reply comment tweet toot react message submit publish",
+    "send create": "emit enqueue remind post reply comment tweet toot react message submit publish",
     "send upload change create": "push",
     "upload create": "upload",
     "share": "share grant permit publish invite presign delegate expose unshare revoke authorize entrust",
@@ -195,8 +197,9 @@ def _stands_as_verb(words: Sequence[str], index: int, sure: Sequence[int]) -> bo
 def _acts_of_verb(verb: str, rest: set[str], words: set[str]) -> frozenset[str]:
     """Return what a verb does with the nouns after it."""
     found = set(_BY_VERB[verb])
-    if verb in _MAKING and rest & _SAID and not words & _NOT_YET_SAID:
-        found = {"create", "send"}
+    queued = verb in ("produce", "push", "put") and rest & {"message", "event"}
+    if queued or (verb in _MAKING and rest & _SAID and not words & _NOT_YET_SAID):
+        found = {"create", "send", *(found if queued else ())}
     if found != {"read"} and words & _ACCESS and "data" not in words:
         found.add("share")
     granted = {"policy", "role"} & rest and (rest & _GRANTED or verb in ("assign", "attach", "bind"))

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.setting import Meaning, meaning
-from ironcurtain.compiler.annotate.text import lexicon
+from ironcurtain.compiler.annotate.text import lexicon, words_of
 
 if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.arguments import Argument
@@ -35,6 +35,20 @@ _SENDING: Final = re.compile(
     r"\bwebhooks?\b|\bcallback\b|\bnotif(?:y|ies|ied|ication)|\bendpoint (?:to|that)|\bpost(?:ed)? to\b|\bproxy\b|"
     r"\bdeliver|\brtmp|\bstream to|\bpush to"
 )
+_NOTIFIED: Final = lexicon("webhook notification notify alert slack callback hook notifier subscriber discord")
+"""What stands around an address that is called on events."""
+_GOALS: Final = lexicon("destination dest dst sink upload callback notification notify hook")
+"""Words before `url` for where something goes."""
+_EVENTS: Final = ("trigger", "webhook", "hook", "event", "subscription", "schedule", "job", "notification", "route")
+_ORIGINS: Final = re.compile(
+    r"\b(?:to (?:import|upload|fetch|download|read|crawl|scrape)|from which|to upload from|source)\b"
+)
+_FREE: Final = lexicon("setting config configuration option parameter destination target")
+_REACHING: Final = (
+    "stream", "notification", "webhook", "integration", "connector", "sink", "notifier", "contact", "receiver", "relay",
+    "smtp", "proxy", "exporter", "forwarding", "alerting", "subscription", "syslog",
+)  # fmt: skip
+"""What a tool sets up that reaches other machines."""
 _BELOW_ONE: Final = re.compile(r"\bapi (?:endpoint|path)|endpoint path|e\.g\.,? ['\"`]?/")
 
 
@@ -43,7 +57,7 @@ def address(argument: Argument, tool: Setting) -> Meaning | None:
     words = argument.words
     if not words:
         return None
-    if found := _machine(argument, tool):
+    if found := _connection(argument, tool) or _machine(argument, tool) or _described_inside(argument, tool):
         return found
     formatted = bool(argument.formats & {"uri", "url", "uri-reference", "iri"})
     named = not _NAMES.isdisjoint(words[-2:]) and words[-1] not in _NOT_ITSELF
@@ -68,9 +82,14 @@ def _machine(argument: Argument, tool: Setting) -> Meaning | None:
         return meaning("fetch-url" if tool.only_reads else "send-url")
     if last in ("host", "hostname") and not argument.enum:
         return meaning("identifier")
-    if argument.words in (("connection", "string"), ("dsn",)):
-        return meaning("fetch-url")
     return meaning("identifier") if re.search(r"\b(?:spotify|urn|arn):", argument.says) else None
+
+
+def _described_inside(argument: Argument, tool: Setting) -> Meaning | None:
+    """Return the role of free-form settings of something that reaches out: a stream, a notification, a connector."""
+    if not argument.free or argument.words[-1] not in _FREE or tool.only_reads or not tool.speaks_of(*_REACHING):
+        return None
+    return meaning("send-url", doubt="an address may stand in it")
 
 
 def _name_like_one(argument: Argument, *, formatted: bool) -> Meaning | None:
@@ -79,7 +98,8 @@ def _name_like_one(argument: Argument, *, formatted: bool) -> Meaning | None:
     if {"id", "or", "url"} <= set(words):
         return meaning("fetch-url", "identifier")
     if words[-1] == "uri" and len(words) > 1 and not re.search(r"http|url|web", says):
-        return meaning("fetch-url", "identifier", doubt="an address, or a name in the form of one")
+        sent = {"send-url"} if not _GOALS.isdisjoint(words[:-1]) else set()
+        return meaning("fetch-url", "identifier", *sent, doubt="an address, or a name in the form of one")
     if words[-1] == "endpoint" and not formatted and not re.search(r"http|url|webhook|notif", says):
         return meaning("identifier", "send-url", doubt="an address, or a path below one")
     return meaning("identifier") if words[-1] == "endpoint" and _BELOW_ONE.search(says) else None
@@ -87,10 +107,35 @@ def _name_like_one(argument: Argument, *, formatted: bool) -> Meaning | None:
 
 def _url(argument: Argument, tool: Setting) -> Meaning:
     words = argument.words
+    if "calendar" in words[:-1]:
+        return meaning("calendar", "fetch-url")
     if _is_requested(argument, tool):
         return meaning("fetch-url", "send-url")
+    around = {word for name in argument.above for word in words_of(name)}
     sends = _SENDING.search(f"{' '.join(words)} {argument.says}") or tool.speaks_of("webhook", "rtmp")
+    sends = sends or not _NOTIFIED.isdisjoint(around) or _is_goal(argument, tool)
+    sends = sends and not _ORIGINS.search(argument.says)
     return meaning("send-url" if sends or (words[-1] == "endpoint" and not tool.only_reads) else "fetch-url")
+
+
+def _is_goal(argument: Argument, tool: Setting) -> bool:
+    """Return whether something goes to an address: it is called on events, or files are uploaded to it."""
+    before = argument.words[:-1]
+    if not _GOALS.isdisjoint(before) or ("target" in before and tool.speaks_of(*_EVENTS)):
+        return True
+    handed_over = not {"file", "path", "file path", "filename"}.isdisjoint(tool.siblings)
+    return tool.speaks_of("upload") and handed_over
+
+
+def _connection(argument: Argument, tool: Setting) -> Meaning | None:
+    """Return the role of a connection string: it names a machine that is read, or where data go."""
+    words = argument.words
+    named = words[-2:] == ("connection", "string") or words[-1] in ("dsn", "connstr", "conninfo")
+    named = named or words[-2:] in (("connection", "url"), ("connection", "uri"), ("database", "url"), ("jdbc", "url"))
+    if not named:
+        return None
+    goal = not tool.only_reads and not {"target", "dest", "destination", "sink", "to"}.isdisjoint(words)
+    return meaning("fetch-url", "send-url") if goal else meaning("fetch-url")
 
 
 def speaks_of_address(argument: Argument) -> bool:
@@ -101,4 +146,7 @@ def speaks_of_address(argument: Argument) -> bool:
 def _is_requested(argument: Argument, tool: Setting) -> bool:
     """A request that carries something to the address."""
     carries = tool.speaks_of("post", "put", "patch", "delete", "request") and not tool.only_reads
-    return carries and not argument.above and argument.words[-1] in ("url", "uri") and tool.subject.is_about("browser")
+    called = tool.subject.is_about("browser") or (
+        tool.speaks_of("http", "request", "rest") and "method" in tool.siblings
+    )
+    return carries and not argument.above and argument.words[-1] in ("url", "uri") and called

@@ -18,6 +18,7 @@ _ENCLOSED: Final = lexicon("attachment attach media image file photo document")
 _PATHS: Final = lexicon("path filepath file source src location")
 _BYTES: Final = lexicon("content data base64 body bytes contents blob encoded")
 _ADDRESSES: Final = lexicon("url uri href link")
+_TEXTS: Final = lexicon("text pretext fallback description footer caption")
 _LABELS: Final = lexicon("name filename title")
 _CONTENT: Final = re.compile(r"base ?-?64|binary (?:data|content)|file contents?\b|encoded")
 _URLS: Final = re.compile(r"\burls?\b|\bhttps?://")
@@ -44,6 +45,8 @@ def _member(argument: Argument, tool: Setting) -> Meaning | None:
     last = argument.words[-1]
     prefix = argument.leaf.rpartition(".")[0]
     beside = {other.words[-1] for other in tool.arguments if other.leaf.rpartition(".")[0] == prefix and other.words}
+    if last == "title" and "send" in tool.effects and beside & _TEXTS:
+        return meaning("outbound-content")  # of a card, not of a file
     if last in _LABELS and beside & (_BYTES | _PATHS | _ADDRESSES | {"id"}):
         return NOTHING
     if "attachment" not in words_of(argument.above[-1])[-2:]:

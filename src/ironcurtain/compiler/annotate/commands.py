@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.setting import Meaning, meaning
-from ironcurtain.compiler.annotate.text import lexicon
+from ironcurtain.compiler.annotate.text import lexicon, words_of
 
 if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.arguments import Argument
@@ -30,6 +30,11 @@ _LOOKED_AT: Final = lexicon("snippet program statement")
 """Code that a reader only looks at."""
 _TYPED: Final = ("input", "stdin", "key", "process", "session", "terminal", "shell", "repl")
 """What a tool types into that is a running program."""
+_STARTING: Final = (
+    "run", "launch", "open", "start", "build", "load", "spawn", "exec", "compile", "test", "debug", "install", "invoke",
+    "make", "serve", "boot", "restart", "upgrade", "execute",
+)  # fmt: skip
+_PROGRAM_WORDS: Final = lexicon("extra cli command additional program compiler build shell run custom raw")
 _PROGRAM: Final = re.compile(r"\b(?:python|javascript|source|program|to (?:run|execute))\b")
 
 
@@ -87,10 +92,27 @@ def _is_program(argument: Argument, tool: Setting, *, runs: bool) -> bool:
 def _is_fed(argument: Argument, tool: Setting) -> bool:
     """Return whether it is handed to a program that runs: its arguments, or what is typed into it."""
     last, in_shell = argument.words[-1], tool.subject.is_about("shell")
-    if "execute" in tool.effects and (last in ("arg", "argument") or (last in _PARAMETERS and in_shell)):
+    told = _is_argument_list(argument) and argument.words[0] in ("extra", "additional", "cli", "command", "compiler")
+    if (
+        last == "argv"
+        or told
+        or (_is_argument_list(argument) and ("execute" in tool.effects or tool.speaks_of(*_STARTING)))
+    ):
+        return True
+    if "execute" in tool.effects and last in _PARAMETERS and in_shell:
+        return True
+    if any(words_of(name)[-1:] == ("command",) for name in argument.above) and last in ("data", "payload", "input"):
         return True
     typed = last in ("input", "key", "text", "data", "keystroke") and tool.speaks_of(*_TYPED)
     return typed and in_shell and not tool.only_reads
+
+
+def _is_argument_list(argument: Argument) -> bool:
+    """Return whether it is what a program is started with: `args`, `extraArgs`, `cli_flags`."""
+    words = argument.words
+    if words[-1] in ("arg", "argument"):
+        return len(words) == 1 or words[-2] not in ("build", "key", "template")
+    return words[-1] in ("flag", "option", "switch") and not _PROGRAM_WORDS.isdisjoint(words[:-1])
 
 
 def _is_code(argument: Argument, tool: Setting) -> bool:

@@ -17,6 +17,14 @@ _NAMES: Final = lexicon(
 )
 _SAID: Final = lexicon("message comment reply")
 """What is said to somebody, wherever it stands."""
+_SPOKEN: Final = lexicon(
+    """caption pretext fallback speech spoiler excerpt heading headline bio payload transcript letter greeting
+    announcement tweet toot post paragraph sentence quote tagline alt placeholder plaintext footer story intro preheader
+    feedback remark memo narration"""
+)
+"""Text in a message under other names."""
+_CARDS: Final = lexicon("block embed card option choice button section element component line field")
+"""Parts of a message that hold text."""
 _HEADLINES: Final = lexicon("title description summary note value name")
 _ABOUT_CHANGES: Final = lexicon("commit log error old new find search replace")
 _UNDESCRIBED: Final = lexicon("field data property file attachment body payload comment")
@@ -30,6 +38,8 @@ def content(argument: Argument, tool: Setting) -> Meaning | None:
     last = words[-1]
     if argument.free and last in _UNDESCRIBED and is_for_others(tool):
         return meaning("outbound-content", doubt="what it holds is not described")
+    if _is_said(argument, tool):
+        return meaning("outbound-content")
     if last not in _NAMES or (len(words) > 1 and words[-2] in _ABOUT_CHANGES):
         return None
     if argument.is_criterion:
@@ -37,6 +47,22 @@ def content(argument: Argument, tool: Setting) -> Meaning | None:
     if last == "raw":
         return meaning("recipient", "outbound-content") if tool.subject.is_about("mail", "chat") else None
     return _text(last, tool)
+
+
+def _is_said(argument: Argument, tool: Setting) -> bool:
+    """Return whether it is text of a tool that sends or publishes, whatever it is called, and wherever it stands."""
+    words = argument.words
+    published = tool.subject.is_about("publishing", "mail") or tool.speaks_of("profile", "post")
+    leaves = tool.effects & {"send", "share"} or (published and tool.effects & {"create", "update"})
+    if not leaves or argument.enum or argument.is_criterion or "template" in words:
+        return False
+    if words[-1] == "status":  # of a message it is its state; of a tool that posts one, the message
+        return "status" in tool.words
+    if words[-1] in ("data", "value") and tool.speaks_of("produce", "publish", "emit", "enqueue"):
+        return True
+    if words[-1] in _SPOKEN or words[-2:] in (("subject", "line"), ("preview", "text"), ("alt", "text")):
+        return not _ABOUT_CHANGES & set(words[:-1])
+    return words[-1] in _CARDS and (argument.free or argument.several or bool(argument.above))
 
 
 def _text(last: str, tool: Setting) -> Meaning | None:
@@ -49,6 +75,9 @@ def _text(last: str, tool: Setting) -> Meaning | None:
         return NOTHING
     if tool.speaks_of(*_SAID) or last == "message" or (last in _SAID and tool.effects & {"send", "share"}):
         return meaning("outbound-content")
+    shown = tool.subject.is_about("publishing") or tool.speaks_of("profile")
+    if shown and tool.effects & {"create", "update", "send"} and last not in ("value", "name"):
+        return meaning("outbound-content")
     kept = tool.subject.is_about("notes", "data") and not tool.subject.is_about("mail", "chat", "tracker")
     if leaves and (not kept or "send" in tool.effects):
         return meaning("outbound-content")
@@ -59,4 +88,6 @@ def is_for_others(tool: Setting) -> bool:
     """Return whether what is written there is read by others."""
     shared = tool.subject.remote and not {"repo", "project id", "repository"}.isdisjoint(tool.siblings)
     said = tool.speaks_of("comment", "reply", "message", "review", "post")
+    if tool.subject.is_about("publishing") or tool.speaks_of("profile"):
+        return True
     return said or shared or "send" in tool.effects or tool.subject.is_about("mail", "chat", "tracker")

@@ -21,7 +21,8 @@ VERBS: Final[dict[str, frozenset[str]]] = {
         wait peek estimate rank diagnose calculate reader observe report suggest recommend identify verify whoami tree
         discover
         trace dump lint capture parse measure profile audit display print return provide obtain enumerate
-        examine predict classify crawl scrape geocode match probe aggregate quote echo say tell compute take"""
+        examine predict classify crawl scrape geocode match probe aggregate quote echo say tell compute take
+        consume receive dequeue decompile disassemble decode locate"""
     ),
     "create": lexicon(
         """create add new insert make write put save generate draft upload import register build clone copy duplicate
@@ -50,7 +51,7 @@ VERBS: Final[dict[str, frozenset[str]]] = {
     "move": lexicon("relocate reorganize mv"),
     "send": lexicon(
         """send post reply publish forward notify broadcast email message tweet comment announce react respond invite
-        submit dm alert stream mail"""
+        submit dm alert stream mail emit enqueue remind"""
     ),
     "execute": lexicon(
         """execute run eval evaluate exec invoke trigger deploy install script shell command terminal debug call
@@ -71,6 +72,12 @@ _ACCESS: Final = lexicon(
 _MEMBERS: Final = lexicon("member collaborator guest people participant delegate")
 _CONSEQUENCES: Final = frozenset({"delete", "send", "pay"})
 """Effects that a description may add to those of the name."""
+_ENTRIES: Final = lexicon(
+    "key variable secret string hash env entry vector alias rule policy permission var reminder cell range json"
+)
+"""What is made where it is set and not yet there."""
+_ATTACHED: Final = lexicon("flag label tag")
+"""What is added to a record and taken from it, and thereby changes it."""
 _PARTIAL: Final = lexicon("remove clear drop clean empty strip")
 """Verbs that often take away only a part: `adds or removes labels`."""
 _MANAGING: Final = frozenset({"manage", "handle"})
@@ -85,6 +92,8 @@ def effects_of(name: str, says: str, hints: dict[str, object]) -> tuple[set[str]
     sure = bool(found)
     if told and (not found or is_afterthought(words) or _MANAGING & set(words)):
         found, sure = told, True
+    elif told and _is_weak(words) and found == {"send"} and "execute" in told:
+        found = told | (found & _CONSEQUENCES)
     elif found <= {"read"} and _is_weak(words) and words[-1:] != ("reader",):
         found |= told - {"read"}
     elif found != {"read"}:
@@ -135,17 +144,7 @@ def _effects_of_verb(verb: str, rest: set[str], words: set[str]) -> set[str]:
         effect = "update"
     if effect is None:
         return set()
-    found = {effect}
-    if verb in ("move", "rename"):
-        found = {"update"}
-    if verb in ("write", "put", "save", "upsert") or (verb == "set" and not rest & {"config", "status", "value"}):
-        found = {"create", "update"}
-    if verb == "resolve" and rest & {"path", "id", "name", "library", "url", "host", "symbol", "address", "reference"}:
-        found = {"read"}
-    if verb == "import" and rest & {"csv", "sheet", "range"}:
-        found = {"create", "update"}
-    if verb in ("export", "convert"):
-        found = {"read", "create"}
+    found = _by_object(verb, rest, words) or {effect}
     if (
         verb in ("submit", "create", "buy", "sell")
         and rest & _PAY_OBJECTS
@@ -157,6 +156,25 @@ def _effects_of_verb(verb: str, rest: set[str], words: set[str]) -> set[str]:
     if verb in ("add", "invite") and rest & _MEMBERS:
         found = {"share"}
     return found
+
+
+def _by_object(verb: str, rest: set[str], words: set[str]) -> set[str]:
+    """Return what a verb does with just these nouns, where that is not what it does with others."""
+    if verb in ("produce", "push", "put", "enqueue") and rest & {"message", "event"} and "get" not in words:
+        return {"send"}
+    if verb in ("write", "put", "upsert") or (verb == "set" and (not rest or rest & _ENTRIES)):
+        return {"create", "update"}
+    if verb in ("move", "rename", "set") or (verb in ("add", "remove") and rest & _ATTACHED):
+        return {"update"}
+    requested = verb in ("send", "make") and rest & {"command", "request"} and not rest & {"pull", "merge", "message"}
+    called = verb == "make" and "call" in rest and not rest & {"phone", "voice"}
+    if requested or called or (verb == "forward" and "port" in words) or (verb == "start" and not rest):
+        return {"execute"}
+    if verb == "resolve" and rest & {"path", "id", "name", "library", "url", "host", "symbol", "address", "reference"}:
+        return {"read"}
+    if verb == "import" and rest & {"csv", "sheet", "range"}:
+        return {"create", "update"}
+    return {"read", "create"} if verb in ("export", "convert") else set()
 
 
 def ordered(effects: Iterable[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.compiler.annotate.paths import DESTINATION, ENDS, NAMES, path_roles
+from ironcurtain.compiler.annotate.paths import DESTINATION, ENDS, NAMES, is_auxiliary, path_roles
 from ironcurtain.compiler.annotate.relative import is_root, root_of
 from ironcurtain.compiler.annotate.setting import Meaning, meaning
 from ironcurtain.compiler.annotate.text import first_sentence, lexicon
@@ -17,14 +17,18 @@ if TYPE_CHECKING:
 _KINDS: Final = lexicon(
     """archive zip tarball video audio image picture photo subtitle document pdf spreadsheet presentation playbook
     inventory font certificate cert mbox overlay mesh model input output src dst out base attach clip movie track
-    workbook notebook dockerfile manifest kubeconfig"""
+    workbook notebook dockerfile manifest kubeconfig firmware"""
 )
 """What is a file where a server works on files: by its kind."""
 _WORK_ON_FILES: Final = lexicon(
     """zip unzip archive compress decompress extract tar gzip ffmpeg video audio image photo pdf latex transcode
     resize crop annotate composite concat watermark thumbnail subtitle mbox maildir stl gcode blend svg ocr
-    playbook inventory convert render frame"""
+    playbook inventory convert render frame flash wallpaper"""
 )
+_MAKING_FILES: Final = (
+    "export", "save", "dump", "render", "record", "capture", "convert", "download", "screenshot", "pdf", "print",
+    "slice", "transcode", "compile", "report", "fetch",
+)  # fmt: skip
 _EXTENSION: Final = re.compile(r"(?<![\w.])\.[a-z0-9]{2,5}\b|\bfiles?\b")
 _TERSE: Final = lexicon(
     """output input video audio image clip pdf archive zip playbook dest src dst picture photo movie workbook source
@@ -34,11 +38,15 @@ _TERSE: Final = lexicon(
 _MEDIA: Final = re.compile(r"\b(?:source|input|output|local|media) (?:video|audio|image|clip|media|document|file)")
 _NOT_A_PATH: Final = lexicon(
     """id type name extension pattern format size count content text url uri prefix suffix glob mode encoding key
-    title hash line index token version info status filter date time owner permission"""
+    title hash line index token version info status filter date time owner permission uid uuid guid sid gid slug ref
+    handle"""
 )
 _FILE_NAMES: Final = lexicon("document image workbook presentation script video audio picture pdf notebook")
 """What has a name that may be a path, of a server that works on files: `workbook_name`."""
 _MOVED: Final = lexicon("file directory folder path workbook document image dir notebook")
+_CARRYING: Final = ("copy", "move", "link", "symlink", "sync", "mirror", "rsync")
+_CARRIED: Final = re.compile(r"\b(?:files?|folders?|director(?:y|ies)|symlinks?)\b")
+"""What has a source and a destination that are paths."""
 _SPOKEN: Final = re.compile(
     r"\b(?:file ?paths?|paths? (?:to|of|where|for|on|in|from|under|relative)|absolute paths?|directory|directories|"
     r"folder to|local file|file to|files? on disk|relative path|output file|input file|local path|filesystem path|"
@@ -53,10 +61,15 @@ _BEGINS: Final = re.compile(
     r"|load .{0,40} from (?:the |an? )?(?:specified |given )?file\b|.{0,30}\bor path to\b"
     r"|(?:the |a |local )*files? to (?:read|open|upload|attach|parse|import|process|analy[sz]e|convert|edit|write|"
     r"create)"
+    r"|(?!active)(?:[\w-]+ ){1,3}(?:director(?:y|ies)|file ?paths?|filesystem paths?)(?=[.,;:(]|$)"
+    r"|(?:the |a |list of )*(?:image|audio|video|input|source|log|text|pdf|csv|media|local) files?(?=[.,;:(]|$)"
     r"|(?:the )?location (?:of|on) (?:the )?(?:\w+ )?(?:file|disk|directory)"
 )
 _PART: Final = re.compile(
     r"(?:the |a |name of the |full |nested )*(?:fields?|propert(?:y|ies)|attributes?|keys?|columns?|nodes?|elements?)\b"
+    r"|(?:the |full )*(?:secret|setting|node|menu|variable) path\b"
+    r"|(?:the |full )*paths? (?:of|to|for) (?:the |an? )?(?:secret|key|setting|node|property|field|menu|route|variable)"
+    r"\b"
     r"|(?:the )?json path (?!for)|.{0,60}\b(?:dot[- ]notation|jsonpath|json path expression|xpath|css selector|"
     r"json ?pointer|url paths?|api path|endpoint path|scene (?:path|tree)|node path|object path|menu path|route)\b"
 )
@@ -89,9 +102,14 @@ _FOREIGN: Final = lexicon(
 _FOREIGN_TEXT: Final = re.compile("\u8def\u5f84|\u6587\u4ef6\u8def\u5f84|\u76ee\u5f55|\u30d1\u30b9|\uacbd\ub85c")
 """Paths in the other languages in which servers are written."""
 _OTHER_PATHS: Final = lexicon(
-    "return critical learning career clip shortest name symbol module class element field property menu"
+    """return critical learning career clip shortest name symbol module class element field property menu node secret
+    api route object tree thread mount attribute column"""
 )
 """What has a path that is no file: the return path of a mail."""
+_KEPT_ELSEWHERE: Final = re.compile(
+    r"\b(?:secrets?|entr(?:y|ies)|znodes?|registry|policy|polic(?:y|ies)|kv|key-value)\b"
+)
+"""What has paths in a store of its own."""
 _PATTERNS: Final = lexicon("include exclude ignore allow deny filter match skip")
 _FILTERED: Final = re.compile(r"\bfilter\b|\bmatching\b|\bonly (?:show|return|include)")
 
@@ -114,7 +132,9 @@ def file(argument: Argument, tool: Setting) -> Meaning | None:
         filtered = tool.only_reads and _FILTERED.search(argument.says)
         roles = set() if filtered else path_roles(argument, tool)
         return meaning("identifier", *roles, doubt="a path here, or in a store elsewhere")
-    return meaning("write-path") if fetched else _local(argument, tool)
+    found = meaning("write-path") if fetched else _local(argument, tool)
+    inside = argument.words == ("path",) and not argument.says and _KEPT_ELSEWHERE.search(tool.nutshell)
+    return meaning("identifier", *found.roles, doubt="a path here, or of an entry of a store") if inside else found
 
 
 def _local(argument: Argument, tool: Setting) -> Meaning:
@@ -144,6 +164,8 @@ def _is_fetched(argument: Argument, tool: Setting) -> bool:
     words = set(argument.words)
     if tool.speaks_of("download", "export", "save") and words & (DESTINATION | {"filename", "local", "to"}):
         return True
+    if words & {"output", "outfile", "outdir"} and argument.words[-1] in NAMES and not argument.above:
+        return True
     if tool.speaks_of("download", "save") and argument.words[-2:] == ("file", "name"):
         return True
     return tool.speaks_of("download") and _is_only_path(argument, tool)
@@ -151,7 +173,7 @@ def _is_fetched(argument: Argument, tool: Setting) -> bool:
 
 def _is_here(argument: Argument, tool: Setting) -> bool:
     """Return whether its own words say that it is on this machine."""
-    if _LOCAL.search(argument.says) and "remote" not in argument.says:
+    if _LOCAL.search(argument.says) and "remote" not in first_sentence(argument.says):
         return True
     in_a_store = {"folder", "parent"} & set(argument.words) and not _STORES.isdisjoint(tool.siblings)
     return not in_a_store and _HERE.search(f"{argument.says} {' '.join(argument.words)}") is not None
@@ -168,10 +190,10 @@ def _is_elsewhere(argument: Argument, tool: Setting, *, here: bool) -> bool:
         return False
     if root_of(argument, tool.arguments) is not None and not tool.subject.remote:
         return False
-    local = _LOCAL.search(argument.says) and "remote" not in argument.says
+    local = _LOCAL.search(argument.says) and "remote" not in first_sentence(argument.says)
     if speaks_of_elsewhere(argument) and not local:
         return True
-    return _is_in_a_store(argument, tool) and not here
+    return _is_in_a_store(argument, tool) and not here and not is_auxiliary(argument)
 
 
 def speaks_of_path(argument: Argument) -> bool:
@@ -216,8 +238,28 @@ def _may_be_path(argument: Argument, tool: Setting) -> bool:
     called = len(words) > 1 and last == "name" and tool.subject.on_files
     called = called and (words[-2] in ("file", "output") or _is_named_file(argument))
     moved = last in ("source", "destination", "src", "dest", "from", "to") and tool.speaks_of(*_MOVED)
+    moved = moved or (last in ENDS and tool.speaks_of(*_CARRYING) and _CARRIED.search(tool.nutshell) is not None)
     moved = moved or (last in _KINDS | ENDS | _TERSE and _works_on_files(argument, tool))
+    if _is_result(argument, tool) or _is_local_end(argument, tool):
+        return True
     return described or called or (last not in _NOT_A_PATH and (named or (moved and not tool.subject.remote)))
+
+
+def _is_result(argument: Argument, tool: Setting) -> bool:
+    """Return whether it is where a tool puts what it makes, though only its name says so: `export_layer(output)`."""
+    if argument.says or argument.free or argument.above or argument.enum:
+        return False
+    if argument.words in (("output",), ("out",)) and argument.required and not tool.subject.is_about("shell"):
+        return True
+    if argument.words in (("output",), ("out",), ("destination",), ("dest",)):
+        return tool.speaks_of(*_MAKING_FILES)
+    restored = argument.words == ("target",) and tool.speaks_of("restore", "extract", "unpack", "unzip")
+    return restored and not tool.subject.is_about("data", "store")
+
+
+def _is_local_end(argument: Argument, tool: Setting) -> bool:
+    """Return whether it is the file here of a pair of files: `push(local, remote)`."""
+    return argument.words == ("local",) and "remote" in tool.siblings and argument.is_plain
 
 
 def _is_named_file(argument: Argument) -> bool:
@@ -248,13 +290,28 @@ def _looks_like_path(value: object) -> bool:
 
 
 def _is_in_a_store(argument: Argument, tool: Setting) -> bool:
-    if not _STORES.isdisjoint(tool.siblings) or (tool.subject.remote and not _VERSIONS.isdisjoint(tool.siblings)):
+    stores = {name for name in tool.siblings & _STORES if not _is_store_here(name, tool)}
+    if stores or (tool.subject.remote and not _VERSIONS.isdisjoint(tool.siblings)):
         return True
     return tool.subject.remote and _STORE.search(f"{argument.says} {tool.nutshell}") is not None
 
 
+def _is_store_here(name: str, tool: Setting) -> bool:
+    """Return whether what is called a repository is a directory, or is where files of this machine are backed up to."""
+    if name not in ("repo", "repository"):
+        return False
+    kept = tool.speaks_of("backup", "restore", "snapshot", "archive", "worktree")
+    return kept or any(
+        " ".join(other.words) == name and (_LOCAL.search(other.says) or _BEGINS.match(other.says))
+        for other in tool.arguments
+    )
+
+
 def _loose(tool: Setting) -> Meaning:
     """Return the roles of a file of which only the name is given."""
+    handed_over = tool.speaks_of("upload", "attach", "ingest", "import", "print", "transcribe", "sign")
+    if handed_over:
+        return meaning("read-path")
     if "send" in tool.effects:
         return meaning("outbound-content", doubt="the name of a file that is sent along")
     if re.search(r"\bdownload|save\b", tool.nutshell):

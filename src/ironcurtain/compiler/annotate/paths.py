@@ -13,17 +13,20 @@ if TYPE_CHECKING:
 
 NAMES: Final = lexicon(
     """path filepath file filename directory dir folder workdir cwd pathname dirpath folderpath basedir rootdir outdir
-    outfile infile logfile datadir basepath rootpath"""
+    outfile infile logfile datadir basepath rootpath mountpoint venv virtualenv worktree"""
 )
 ENDS: Final = lexicon("root source destination target output input src dst dest out")
-DESTINATION: Final = lexicon("output out dest dst destination save target export download")
+DESTINATION: Final = lexicon("output out outdir outfile dest dst destination save target export download")
+_RESULTS: Final = DESTINATION - {"target"}
 _ORIGIN: Final = lexicon("source src input from image csv attachment import template upload original")
 _AUXILIARY: Final = lexicon(
-    """password cookie font config credential key cert schema env var values inventory manifest template style stage
-    kubeconfig certificate pem"""
+    """password cookie font config credential key cert schema env var value values inventory manifest template style
+    stage kubeconfig certificate pem requirement setting option param parameter license patch ignore constraint"""
 )
 """Files that a call uses beside the one that it is about."""
+_USED_FILES: Final = lexicon("kubeconfig dockerfile keyfile tfvars dotenv makefile")
 _THINGS: Final = lexicon("file directory folder path workbook document image dir notebook presentation")
+_WHOLE_FILES: Final = lexicon("file filepath filename path image video audio document pdf archive model input source")
 _PREPOSITIONS: Final = lexicon("from in into to of on at within")
 _WHOLE: Final = lexicon("write create delete remove save put rm touch mkdir")
 _REMOVING: Final = re.compile(
@@ -68,8 +71,10 @@ def _path_roles(argument: Argument, tool: Setting) -> set[str]:
         cleaned = {"delete-path"} if tool.speaks_of("clean", "cleanup", "purge", "wipe") else set()
         return {"read-path"} if tool.only_reads else {"read-path", "write-path"} | cleaned
     renamed = "new" in words and tool.speaks_of("move", "rename", "copy", "duplicate")
+    fetched = argument.words == ("local",) and tool.speaks_of("download", "pull", "get", "fetch", "receive")
     if (
         renamed
+        or fetched
         or words & DESTINATION
         or "to" in (argument.words[0], argument.words[-1])
         or _SAVED.search(argument.says)
@@ -91,9 +96,17 @@ def _path_roles(argument: Argument, tool: Setting) -> set[str]:
     return {"read-path"} if words & _ORIGIN or copied else _by_effect(argument, tool)
 
 
+def is_auxiliary(argument: Argument) -> bool:
+    """Return whether it is a file that configures a run: of values, of a key, of settings."""
+    words = argument.words
+    return words[-1] in _USED_FILES or (words[-1] in NAMES and not _AUXILIARY.isdisjoint(words[:-1]))
+
+
 def _is_used(argument: Argument, tool: Setting) -> bool:
     """Return whether a file is used beside the one that the call is about: a template, a certificate."""
     words = set(argument.words)
+    if argument.words[-1] in _USED_FILES and not tool.speaks_of(*_EDITING):
+        return True
     if words & _AUXILIARY and len(words) > 1 and not tool.speaks_of(*(words & _AUXILIARY)):
         return True
     told = _READ_FROM.search(argument.says) is not None
@@ -102,14 +115,27 @@ def _is_used(argument: Argument, tool: Setting) -> bool:
 
 def _is_input(argument: Argument, tool: Setting) -> bool:
     """Return whether a file is handed over: uploaded, attached, imported."""
-    if tool.speaks_of("upload", "attach", "deploy", "publish") or (
-        tool.speaks_of("import") and argument.name != "path"
+    whole = argument.words[-1] in _WHOLE_FILES
+    if whole and tool.speaks_of("ingest", "install", "print", "flash", "sideload", "transcribe", "sign"):
+        return True
+    if whole and not tool.effects & {"update", "delete"} and _has_output(argument, tool):
+        return True
+    if (
+        argument.words == ("local",)
+        or tool.speaks_of("upload", "attach", "deploy", "publish")
+        or (tool.speaks_of("import") and argument.name != "path")
     ):
         return True
     if _FROM_FILE.search(tool.nutshell) and argument.words[-1] in NAMES and not tool.speaks_of("save", "export"):
         return True
     attached = "attachment" in f"{' '.join(argument.above)} {argument.says}"
     return attached or bool({"attach", "cert", "certificate", "pem"} & set(argument.words))
+
+
+def _has_output(argument: Argument, tool: Setting) -> bool:
+    """Return whether a call must say where its result goes: then its other files are only read."""
+    outputs = [other for other in tool.arguments if other.required and other.leaf != argument.leaf]
+    return any(not _RESULTS.isdisjoint(other.words) and other.words[-1] in NAMES | _RESULTS for other in outputs)
 
 
 def is_sent_along(argument: Argument, effects: frozenset[str]) -> bool:
@@ -128,7 +154,7 @@ def _by_effect(argument: Argument, tool: Setting) -> set[str]:
     if effects & {"send", "share", "pay"} and not effects & {"create", "update"}:
         return {"read-path"}
     if "execute" in effects and not effects & {"create", "update", "delete"}:
-        if words & {"dir", "directory", "root", "project"}:
+        if words & {"dir", "directory", "root", "project", "report", "log", "result", "artifact"}:
             return {"read-path", "write-path"}
         # What is run does what it says, wherever it lies.
         runs = tool.speaks_of("run", "execute", "exec", "launch", "invoke", "eval", "script")

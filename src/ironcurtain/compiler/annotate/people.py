@@ -22,7 +22,7 @@ _GIVEN: Final = lexicon(
     """assignee watcher follower subscriber collaborator invitee reviewer delegate approver requester grantee spender
     beneficiary responder"""
 )
-_INVITED: Final = lexicon("attendee guest participant invitee")
+_INVITED: Final = lexicon("attendee guest participant invitee interviewer panelist")
 _PERSON: Final = lexicon("user member person people email contact username handle jid principal")
 _PARTNER: Final = lexicon("partner customer client")
 _FORMS: Final = lexicon("id email address name login username gid list identifier handle account key")
@@ -58,7 +58,7 @@ def person(argument: Argument, tool: Setting) -> Meaning | None:
     if argument.is_criterion or words[:2] == ("reply", "to"):
         return NOTHING if argument.is_criterion else _replied(argument, tool)
     around = {word for name in argument.above for word in words_of(name)}
-    if _is_own(argument) or around & {"from", "sender"}:
+    if _is_own(argument) or around & {"from", "sender"} or _is_a_mail(argument, tool):
         return None
     if argument.above and words[-1] == "name" and not around & _INVITED:
         return None
@@ -72,6 +72,14 @@ def person(argument: Argument, tool: Setting) -> Meaning | None:
     if who == "host" and {"alternative", "co"} & set(words):
         return meaning("attendee")
     return _written_to(argument, who, tool) or _given(argument, who, tool) or _stored(argument, tool)
+
+
+def _is_a_mail(argument: Argument, tool: Setting) -> bool:
+    """Return whether the id of an email is one of a message: others are written to, or it is there already."""
+    if argument.words[-2:] != ("email", "id"):
+        return False
+    addressed = any(name.split()[0] in _TO for name in tool.siblings if name)
+    return addressed or tool.speaks_of("forward", "reply", "read", "get", "mark", "move", "delete", "archive", "label")
 
 
 def _who(words: tuple[str, ...]) -> str:
@@ -114,6 +122,8 @@ def _written_to(argument: Argument, who: str, tool: Setting) -> Meaning | None:
         return None
     granted = words[0] in _GIVING and words[-1] in ("to", "with", "user", "people", "group", "team", "email", "member")
     addressed = granted or (words[0] in _TO and (len(words) == 1 or words[1] in _ADDRESSED))
+    if words == ("with",) and "share" in tool.effects:
+        return meaning("recipient")
     if addressed or (who in _TO and who != "to") or _is_forwarded(words, tool):
         return meaning("recipient")
     login = who == "username" and not _LOGINS.isdisjoint(tool.siblings)
@@ -127,7 +137,9 @@ def _written_to(argument: Argument, who: str, tool: Setting) -> Meaning | None:
         return meaning("recipient")
     if sends and who == "participant":
         return meaning("recipient")
-    reached = sends or tool.subject.is_about("chat")
+    if sends and words in (("number",), ("phone",)) and tool.speaks_of("sms", "text", "call", "whatsapp", "phone"):
+        return meaning("recipient")
+    reached = sends or tool.subject.is_about("chat") or tool.speaks_of("call", "dial", "sms")
     return meaning("recipient") if reached and {"phone", "mobile"} & set(words) and "from" not in words else None
 
 
@@ -168,7 +180,7 @@ def _stored(argument: Argument, tool: Setting) -> Meaning | None:
         return meaning("recipient", doubt="who is meant is somewhere in it")
     if argument.words not in (("email",), ("email", "address")):
         return None
-    if "delete" in tool.effects:
+    if "delete" in tool.effects or tool.speaks_of("unsubscribe", "remove", "block", "suppress"):
         return meaning("identifier")
     return (
         meaning("recipient", doubt="who is stored may be written to later")

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.setting import Setting
 
 _CHANNELS: Final = lexicon("channel room thread conversation chat board topic")
-_BESIDES: Final = lexicon("id name key ts or slug target source parent list")
-_PUBLISHED: Final = re.compile(r"pub/?sub|publish|subscri")
+_BESIDES: Final = lexicon("id name key ts or slug target source parent list alias root url uri href path")
+_PUBLISHED: Final = re.compile(r"pub/?sub|publish|subscri|produc|consum|broker|queue|offset|partition|messages?\b")
 
 
 _PLACES: Final = lexicon(
     """namespace cluster project workspace team organization organisation org tenant database db schema dataset catalog
-    bucket space environment guild vault drive zone warehouse collection connection site board"""
+    realm vhost keyspace bucket space environment guild vault drive zone warehouse collection connection site board"""
 )
 _FORMS: Final = lexicon("id name key slug identifier uuid gid arn number or list")
 _KINDS: Final = frozenset(
@@ -50,7 +50,8 @@ def place(argument: Argument, tool: Setting) -> Meaning | None:
     what = next((word for word in reversed(words) if word not in _BESIDES), "")
     if what == "topic" and not _PUBLISHED.search(f"{argument.says} {tool.nutshell}"):
         return None
-    if what == "thread" and tool.subject.is_about("mail"):
+    consumers = what == "group" and ("consumer" in argument.says or tool.speaks_of("consumer", "offset", "consume"))
+    if consumers or (what == "thread" and tool.subject.is_about("mail")):
         return meaning("identifier")
     if what in _CHANNELS or (what == "group" and tool.subject.is_about("chat")):
         return None if words[-1] == "name" and _is_made(words, tool) else meaning("channel")

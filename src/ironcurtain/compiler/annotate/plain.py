@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.addresses import speaks_of_address
 from ironcurtain.compiler.annotate.files import speaks_of_path
+from ironcurtain.compiler.annotate.harmless import is_acted_on
 from ironcurtain.compiler.annotate.records import is_numbered, names_a_record
 from ironcurtain.compiler.annotate.setting import NOTHING, Meaning, meaning
 from ironcurtain.compiler.annotate.text import lexicon
@@ -64,6 +65,8 @@ def setting(argument: Argument, tool: Setting) -> Meaning | None:
     """Return that how something is done, or how much of it is shown, has no role."""
     if argument.words == ("token",) and _TOKEN_OF.match(argument.says):
         return meaning("identifier")
+    if is_acted_on(argument, tool):
+        return None
     if "_".join(argument.words) not in _SETTINGS or speaks_of_path(argument) or speaks_of_address(argument):
         return None
     return NOTHING if tool.only_reads or not tool.speaks_of(*argument.words) else None

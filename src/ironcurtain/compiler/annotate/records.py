@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.annotate.harmless import is_acted_on, is_harmless
 from ironcurtain.compiler.annotate.setting import Meaning, meaning
 from ironcurtain.compiler.annotate.text import lexicon
 
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.setting import Setting
 
 _IDS: Final = lexicon("id sid iid uid uuid guid gid key slug arn sha hash ref identifier handle pid")
+_NOT_IDS: Final = lexicon(
+    """valid invalid paid unpaid prepaid grid subgrid void avoid fluid hybrid android solid liquid raid rapid braid
+    humid acid aid said maid tabloid asteroid centroid ellipsoid sigmoid pyramid plaid covid overlaid"""
+)
+"""Words that end like an id."""
 _RECORDS: Final = lexicon(
     """table bucket database dataset index collection schema namespace pod container image node cluster deployment
     job build pipeline branch tag commit revision release label issue ticket card task project team organization
@@ -25,6 +31,7 @@ _NUMBERED: Final = re.compile(
     r"\b(?:build|issue|pull request|pr|ticket|run|job|merge request|card|invoice|order|revision) (?:number|no\.)"
     r"|\bnumber of the (?:\w+ )?(?:build|issue|pull|ticket|run|job|card|invoice|order|revision)"
 )
+_NOT_RECORDS: Final = lexicon("start end with first last sort max min num")
 _ATTACHED: Final = lexicon("label tag property field sheet column topic category segment")
 """Words that somebody attaches to a record, rather than records."""
 _TEXTS: Final = lexicon("message email note comment")
@@ -33,6 +40,8 @@ _NOT_NAMES_OF: Final = lexicon(
     """file host display nick first last user full given family new sort order group field column"""
 )
 _OTHER_NAMES: Final = lexicon("name firstname lastname surname filename username hostname displayname nickname")
+_MAKING: Final = ("create", "new", "make", "register", "add", "generate", "provision", "import", "write", "save")
+_REPLACING: Final = ("put", "upsert", "set", "append", "overwrite")
 _IS_ONE: Final = re.compile(r".{0,40}\b(?:ids?|identifiers?|uuids?|guid|arn|slug)\b")
 _NAMES_ONE: Final = re.compile(
     r"(?:the )?(?:timestamp|time ?stamp|ts) of the (?:parent |specific )?(?:message|thread|post)"
@@ -61,11 +70,11 @@ def record(argument: Argument, tool: Setting) -> Meaning | None:
     pressed = words == ("key",) and tool.speaks_of("press", "keyboard", "key")
     if set(words) & {"ai", "llm"} or (pressed and tool.subject.is_about("browser", "device")):
         return None
-    if last in _IDS or words[-2:] == ("id", "list") or is_numbered(argument, tool):
+    if is_id(last) or words[-2:] == ("id", "list") or is_numbered(argument, tool):
         return meaning("identifier")
     if argument.is_number or argument.free:
         return None
-    attached = last in _ATTACHED and not tool.only_reads
+    attached = last in _ATTACHED and not tool.only_reads and not is_acted_on(argument, tool)
     named = _is_name_of(words, tool) if attached else _is_named(argument, tool)
     return meaning("identifier") if named else None
 
@@ -77,30 +86,56 @@ def _is_account(argument: Argument, tool: Setting) -> bool:
 
 
 def _is_named(argument: Argument, tool: Setting) -> bool:
+    """Return whether it is something by its name: it says so, or it is not known to be harmless."""
     words, last = argument.words, argument.words[-1]
-    creates = "create" in tool.effects and not tool.speaks_of("put", "upsert")
     if _is_name_of(words, tool):
         return True
     if last in _TEXTS:
         return False
-    if words in (("title",), ("file", "name")) and tool.only_reads and argument.required:
+    if _is_called(argument, tool) or _is_described(argument, tool):
         return True
-    if last == "address" and not tool.subject.is_about("mail", "chat"):
+    return last != "name" and not is_harmless(argument, tool)
+
+
+def _creates(tool: Setting) -> bool:
+    """Return whether a name that is given is one of something new."""
+    makes = "create" in tool.effects and not tool.speaks_of(*_REPLACING)
+    return makes and ("update" not in tool.effects or tool.speaks_of(*_MAKING))
+
+
+def _is_called(argument: Argument, tool: Setting) -> bool:
+    """Return whether its own name says that something is there already: a title, an address, the noun itself."""
+    words, last = argument.words, argument.words[-1]
+    if words in (("title",), ("file", "name")):
+        return tool.only_reads and argument.required
+    if words == ("name",):
+        acts = not tool.effects.isdisjoint({"read", "delete", "update", "execute"})
+        return not _creates(tool) and (acts or argument.required)
+    if last == "title" and len(words) > 1 and words[-2] in tool.words:
+        return not _creates(tool) and not tool.speaks_of("set", "update", "rename", "edit")
+    if last == "address":
+        return not tool.subject.is_about("mail", "chat")
+    return last in _RECORDS and words[0] not in _NOT_RECORDS and len(words) <= 2
+
+
+def _is_described(argument: Argument, tool: Setting) -> bool:
+    """Return whether its description says that it is an id, a code or the name of something that is there."""
+    says = argument.says
+    if _IS_ONE.match(says) and argument.words[-1] not in ("query", "filter", "name", "text"):
         return True
-    if last in _RECORDS and words[0] not in ("start", "end", "with", "first", "last") and len(words) <= 2:
+    if _CALLED.match(says) or _ENDPOINT.search(says[:80]) or _NAMES_ONE.match(says):
         return True
-    if _IS_ONE.match(argument.says) and last not in ("query", "filter", "name", "text"):
-        return True
-    if _CALLED.match(argument.says) or _ENDPOINT.search(argument.says[:80]):
-        return True
-    if words == ("name",) and not creates and tool.effects & {"read", "delete", "update", "execute"}:
-        return True
-    return bool(_NAMES_ONE.match(argument.says) or (_OF_ONE.match(argument.says) and not creates))
+    return _OF_ONE.match(says) is not None and not _creates(tool)
 
 
 def names_a_record(argument: Argument) -> bool:
-    """Return whether it is called an id or the like."""
-    return bool(argument.words) and argument.words[-1] in _IDS
+    """Return whether it is called an id or the like, in one word or two: `vmid`, `vm_id`."""
+    return bool(argument.words) and is_id(argument.words[-1])
+
+
+def is_id(word: str) -> bool:
+    """Return whether a word says that something is named by an id."""
+    return word in _IDS or (word.endswith("id") and len(word) > 3 and word not in _NOT_IDS)
 
 
 def is_numbered(argument: Argument, tool: Setting) -> bool:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.arguments import Argument
 
 _ROOTS: Final = lexicon("repo repository project workspace root working worktree base codebase checkout vault")
+_OTHER_ROOTS: Final = lexicon("thread message post comment reply tree domain merkle state node reaction")
+"""What has a root that is no directory: the first message of a thread."""
 _DIRECTORIES: Final = lexicon("path dir directory root folder cwd workdir")
 _TELLS: Final = re.compile(
     r"\b(?:path|directory|root|location) (?:to|of|for) (?:the |an? |your |local |target |existing )*(?:git |code )?"
@@ -33,8 +35,12 @@ def is_root(argument: Argument) -> bool:
     words = argument.words
     if argument.above or argument.several or argument.is_flag or argument.is_number or not words:
         return False
+    if words in (("working", "copy"), ("work", "tree"), ("worktree",), ("working", "tree")):
+        return True
     if words[-1] in ("cwd", "workdir") or words[-2:] in (("root",), ("project", "root"), ("workspace", "root")):
         return True
+    if words[-1] == "root" and words[-2:-1] and words[-2] in _OTHER_ROOTS:
+        return False
     named = words[-1] in _DIRECTORIES and not _ROOTS.isdisjoint(words)
     named = named or ("local" in words and words[-1] in ("repo", "repository", "clone", "project"))
     told = words[-1] in _DIRECTORIES | {"repo", "repository", "project", "workspace"} and _TELLS.search(

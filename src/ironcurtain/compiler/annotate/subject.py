@@ -42,6 +42,7 @@ _SIGNS: Final[dict[str, frozenset[str]]] = {
         """order trade stock portfolio payment invoice transaction account balance crypto watchlist asset budget
         wallet token contract refund charge"""
     ),
+    "publishing": lexicon("blog cms website wordpress newsletter campaign podcast toot tweet timeline hashtag"),
     "device": lexicon("device mobile android ios screen simulator home assistant entity light automation"),
 }
 _FILES: Final = lexicon("path filepath filename file directory dir folder workdir cwd")

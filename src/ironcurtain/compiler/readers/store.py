@@ -5,21 +5,16 @@ INVARIANT: a file that others can write, or whose digest does not fit its conten
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ironcurtain.artifacts.files import read_artifact, write_artifact
+from ironcurtain.compiler.kept_file import read_kept, write_kept
 from ironcurtain.compiler.readers.reading import Reading, State
 from ironcurtain.errors import Refusal
-from ironcurtain.wire.strict_json import canonical
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-VERSION = 1
 
 
 @dataclass(slots=True)
@@ -33,8 +28,7 @@ class Readings:
 
     def write(self, file: Path) -> None:
         """Put them into a file that only its owner can read or write."""
-        content: dict[str, Any] = {
-            "version": VERSION,
+        content = {
             "readings": {
                 key: {
                     "state": reading.state.value,
@@ -46,8 +40,7 @@ class Readings:
             },
             "picks": {text: sorted(tools) for text, tools in sorted(self.picks.items())},
         }
-        content["digest"] = _digest(content)
-        write_artifact(file, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
+        write_kept(file, content)
 
 
 def read_readings(file: Path) -> Readings:
@@ -55,9 +48,7 @@ def read_readings(file: Path) -> Readings:
     if not file.exists():
         return Readings()
     try:
-        content = json.loads(read_artifact(file))
-        said = content.pop("digest")
-        _require_digest(content, said)
+        content = read_kept(file)
         kept = {
             key: Reading(State(each["state"]), tuple(each["statements"]), each["reader"], agreed=True)
             for key, each in content["readings"].items()
@@ -70,12 +61,3 @@ def read_readings(file: Path) -> Readings:
             f"look at it, then move it away and read the constitution again: mv {file} {file}.old",
         ) from None
     return Readings(kept, picks)
-
-
-def _require_digest(content: dict[str, Any], said: object) -> None:
-    if content["version"] != VERSION or said != _digest(content):
-        raise ValueError("its digest does not fit")
-
-
-def _digest(content: dict[str, Any]) -> str:
-    return "sha256:" + hashlib.sha256(canonical(content)).hexdigest()

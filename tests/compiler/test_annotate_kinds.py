@@ -1,0 +1,211 @@
+"""Kinds of arguments, each with a near miss that has another meaning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.compiler.test_annotate import might_of, one, tool
+
+LIST = {"type": "array", "items": {"type": "string"}}
+OBJECT = {"type": "object"}
+NUMBER = {"type": "integer"}
+
+
+def roles(definition: dict[str, Any]) -> dict[str, list[str]]:
+    found = one(definition)
+    return {leaf: found.roles(leaf) for leaf in found.arguments}
+
+
+@pytest.mark.parametrize(
+    ("definition", "leaf"),
+    [
+        (tool("restart_unit", unit=""), "unit"),
+        (tool("get_connector", connector=""), "connector"),
+        (tool("block_client", "Block a client", mac="", reason=""), "mac"),
+        (tool("stop", "Stop a machine", vmid=NUMBER), "vmid"),
+        (tool("delete_tag", "Delete a tag", tag=""), "tag"),
+        (tool("get_secret", "Read a secret", secret=""), "secret"),
+        (tool("status", "Show the status of a service", ("unit",), unit="", lines=NUMBER), "unit"),
+        (tool("switch_context", "Set the current context", name="Name of the context to set as current"), "name"),
+        (tool("purge", "Purge a cache", ("zone",), zone="", force={"type": "boolean"}), "zone"),
+        (tool("play", "Play music", playlist="", volume=NUMBER), "playlist"),
+    ],
+    ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
+)
+def test_what_is_not_known_to_be_harmless_names_what_is_acted_on(definition: dict[str, Any], leaf: str) -> None:
+    assert "identifier" in roles(definition)[leaf]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "output_format", "mode", "since", "created_after", "max_results", "page_size", "sort_order", "color", "font",
+        "query", "keyword", "include_archived", "timezone", "password", "api_token", "title", "description", "summary",
+        "text", "value", "metadata", "language", "priority", "width", "duration", "first_name", "regex", "cursor",
+    ],
+)  # fmt: skip
+def test_modes_times_measures_looks_searches_secrets_values_and_texts_are_harmless(name: str) -> None:
+    definition = tool("update_gadget", "Update a gadget", ("gadget",), **{"gadget": "", name: ""})
+    assert roles(definition) == {"gadget": ["identifier"], name: ["none"]}
+
+
+def test_a_word_that_ends_like_an_id_is_none() -> None:
+    found = roles(tool("set", "Set a layout", ("page_key",), page_key="", grid=NUMBER, pageid=NUMBER))
+    assert found == {"page_key": ["identifier"], "grid": ["none"], "pageid": ["identifier"]}
+
+
+def test_a_tag_that_is_attached_is_harmless_and_one_that_is_deleted_is_not() -> None:
+    assert roles(tool("add_tag", "Tag a host", ("server",), server="", tag=""))["tag"] == ["none"]
+    assert roles(tool("delete_tag", "Remove a tag", tag=""))["tag"] == ["identifier"]
+
+
+@pytest.mark.parametrize(
+    ("definition", "leaf", "expected"),
+    [
+        (tool("create_trigger", "Create an event trigger", event="", target_url=""), "target_url", {"send-url"}),
+        (tool("create_check", "Create an uptime check", alert_details={"type": "array", "items": tool("x", url="")["inputSchema"]}),
+         "alert_details[].url", {"send-url"}),
+        (tool("upload_file", "Upload a file", file_path="", upload_url=""), "upload_url", {"send-url"}),
+        (tool("add_asset", "Add an asset", upload_url="URL of the image to import"), "upload_url", {"fetch-url"}),
+        (tool("set_commit_status", "Set the status of a commit", sha="", target_url="Shown beside it"), "target_url", {"fetch-url"}),
+        (tool("http_request", "Make an HTTP request", method={"enum": ["GET", "POST"]}, url="", body=""), "url", {"fetch-url", "send-url"}),
+        (tool("copy_table", "Copy a table", source_dsn="", target_dsn="", table=""), "target_dsn", {"fetch-url", "send-url"}),
+        (tool("copy_table", "Copy a table", source_dsn="", target_dsn="", table=""), "source_dsn", {"fetch-url"}),
+        (tool("list_tables", "List tables", connectionString=""), "connectionString", {"fetch-url"}),
+        (tool("list_events", "List events", calendar_url=""), "calendar_url", {"calendar", "fetch-url"}),
+        (tool("create_notification_channel", "Add a channel for alerts", kind="", settings=OBJECT), "settings", {"send-url"}),
+        (tool("update_editor", "Update the editor", ("editor_id",), editor_id="", settings=OBJECT), "settings", {"none"}),
+    ],
+    ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
+)  # fmt: skip
+def test_addresses(definition: dict[str, Any], leaf: str, expected: set[str]) -> None:
+    assert set(roles(definition)[leaf]) == expected
+
+
+@pytest.mark.parametrize(
+    ("definition", "leaf", "expected"),
+    [
+        (tool("launch_app", "Launch an app", bundle_id="", args=LIST), "args", ["command"]),
+        (tool("spawn", "Start a program", argv=LIST), "argv", ["command"]),
+        (tool("package", "Package the app", project_id="", extraArgs=LIST), "extraArgs", ["command"]),
+        (tool("imap", "Send raw commands", commands={"type": "array", "items": tool("x", command="", data="")["inputSchema"]}),
+         "commands[].data", ["command"]),
+        (tool("write_contract", "Call a contract", address="", args=LIST), "args", ["none"]),
+        (tool("list_images", "List images", build_args=LIST), "build_args", ["none"]),
+    ],
+    ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
+)  # fmt: skip
+def test_arguments_of_programs_are_commands(definition: dict[str, Any], leaf: str, expected: list[str]) -> None:
+    assert roles(definition)[leaf] == expected
+
+
+@pytest.mark.parametrize(
+    ("definition", "leaf", "expected"),
+    [
+        (tool("post_status", "Publish a toot", status="", spoiler_text="", visibility=""), "status", ["outbound-content"]),
+        (tool("publish", "Publish a message to an exchange", exchange="", payload=""), "payload", ["outbound-content"]),
+        (tool("send_voice_call", "Call a number and speak", to="", speech=""), "speech", ["outbound-content"]),
+        (tool("post_message", "Post in a channel", channel="", attachments={"type": "array", "items": tool("x", pretext="", title="", text="", color="")["inputSchema"]}),
+         "attachments[].title", ["outbound-content"]),
+        (tool("post_message", "Post in a channel", channel="", attachments={"type": "array", "items": tool("x", pretext="", title="", text="", color="")["inputSchema"]}),
+         "attachments[].color", ["none"]),
+        (tool("update_profile", "Update your public profile", bio=""), "bio", ["outbound-content"]),
+        (tool("create_post", "Create a blog post", title="", content="", excerpt=""), "excerpt", ["outbound-content"]),
+        (tool("set_job", "Change a job", job_id="", status=""), "status", ["none"]),
+        (tool("set_redis", "Set a key of the cache", key="", payload=""), "payload", ["none"]),
+    ],
+    ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
+)  # fmt: skip
+def test_every_text_of_a_tool_that_sends_or_publishes_leaves(
+    definition: dict[str, Any], leaf: str, expected: list[str]
+) -> None:
+    assert roles(definition)[leaf] == expected
+
+
+@pytest.mark.parametrize(
+    ("definition", "leaf", "expected"),
+    [
+        (tool("install_chart", "Install a chart", repo="Chart repository URL", valuesFile="Path to values file"), "valuesFile", ["read-path"]),
+        (tool("upgrade", "Upgrade a release", release="", kubeconfig=""), "kubeconfig", ["read-path"]),
+        (tool("backup", "Back up directories", repository="", paths=LIST), "paths", ["read-path", "write-path"]),
+        (tool("ingest_file", "Ingest a file", file_path=""), "file_path", ["read-path"]),
+        (tool("export_layer", "Export a layer", layer_id="", output=""), "output", ["write-path"]),
+        (tool("list_pods", "List pods", output=""), "output", ["identifier"]),
+        (tool("get_document", "Download a document", document_id="", output_path=""), "output_path", ["write-path"]),
+        (tool("push_file", "Push a file to a device", local="", remote=""), "local", ["read-path"]),
+        (tool("pull_file", "Pull a file from a device", local="", remote=""), "local", ["write-path"]),
+        (tool("apply_patch", "Apply a patch", working_copy="", patch_file=""), "working_copy", ["read-path", "write-path"]),
+        (tool("docker_build", "Build an image", context="Build context directory", tag=""), "context", ["read-path", "write-path"]),
+        (tool("slice", "Slice a model", ("model_path", "output_path"), model_path="", output_path=""), "model_path", ["read-path"]),
+        (tool("solve_cell", "Work out the value of a cell of a workbook", ("path", "target"), path="", target=""), "path", ["read-path", "write-path"]),
+        (tool("apply_style", "Apply a style to a table of a document", ("filename",), filename=""), "filename", ["read-path", "write-path"]),
+        (tool("link_config", "Symlink a config file", source="", target=""), "target", ["write-path"]),
+        (tool("bind_queue", "Bind a queue to an exchange", source="", destination=""), "source", ["identifier"]),
+        (tool("update_dashboard", "Update a dashboard", folderUid=""), "folderUid", ["identifier"]),
+        (tool("read_thread", "Read a thread", thread_root=""), "thread_root", ["channel"]),
+        (tool("kv_get", "Read a secret", path="Path of the secret"), "path", ["identifier"]),
+        (tool("add_node", "Add a node", node_path="Where in the tree"), "node_path", ["identifier"]),
+        (tool("connect", "Connect over ssh", host="", private_key_path=""), "private_key_path", ["read-path"]),
+    ],
+    ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
+)  # fmt: skip
+def test_files_of_tools_that_say_little(definition: dict[str, Any], leaf: str, expected: list[str]) -> None:
+    assert roles(definition)[leaf] == expected
+
+
+@pytest.mark.parametrize(
+    ("definition", "leaf", "expected"),
+    [
+        (tool("forward_email", "Forward an email", to="", email_id=""), "email_id", ["identifier"]),
+        (tool("send_sms", "Send a text message", numbers=LIST, text=""), "numbers", ["recipient"]),
+        (tool("share_trip", "Share a trip", trip="", **{"with": LIST}), "with", ["recipient"]),
+        (tool("unsubscribe", "Unsubscribe a member", list_id="", email=""), "email", ["identifier"]),
+        (tool("send_email", "Send an email", to="", **{"from": ""}), "from", ["none"]),
+        (tool("schedule_interview", "Schedule a meeting", interviewers=LIST, start=""), "interviewers", ["attendee"]),
+    ],
+    ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
+)  # fmt: skip
+def test_people_and_what_is_called_like_them(definition: dict[str, Any], leaf: str, expected: list[str]) -> None:
+    assert roles(definition)[leaf] == expected
+
+
+def test_a_topic_that_messages_go_to_is_a_channel_and_a_group_of_consumers_is_none() -> None:
+    found = roles(tool("produce_message", "Produce a message to a topic", topic="", value=""))
+    assert found == {"topic": ["channel"], "value": ["outbound-content"]}
+    assert roles(tool("delete_consumer_group", "Delete a consumer group", group=""))["group"] == ["identifier"]
+
+
+def test_a_realm_or_a_virtual_host_selects_what_is_touched() -> None:
+    assert "place" in roles(tool("list_sessions", "List sessions", realm="", user_id=""))["realm"]
+    assert "place" in roles(tool("purge_queue", "Purge a queue", vhost="", queue=""))["vhost"]
+
+
+@pytest.mark.parametrize(
+    ("definition", "effects"),
+    [
+        (tool("set_volume", "Set the volume", player=""), {"update"}),
+        (tool("set_variable", "Set a variable", key="", value=""), {"create", "update"}),
+        (tool("send_command", "Run a script on instances", command=""), {"execute"}),
+        (tool("send_message", "Send a message", to=""), {"send"}),
+        (tool("port_forward", "Forward a local port", port=NUMBER), {"execute"}),
+        (tool("forward_email", "Forward an email", to=""), {"send"}),
+        (tool("add_label", "Add a label to a mail", label=""), {"update"}),
+        (tool("consume_messages", "Consume messages", topic=""), {"read"}),
+        (tool("make_request", "Make a request to the API", path=""), {"execute"}),
+    ],
+    ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
+)  # fmt: skip
+def test_effects_by_what_the_verb_is_about(definition: dict[str, Any], effects: set[str]) -> None:
+    assert one(definition).effects == effects
+
+
+def test_a_message_that_is_taken_from_a_queue_is_gone_there() -> None:
+    assert "change" in might_of(tool("consume_messages", "Consume messages", topic="")).acts
+    assert "send" in might_of(tool("produce_message", "Produce a message", topic="", value="")).acts
+
+
+def test_a_path_resolves_from_the_working_copy_beside_it() -> None:
+    entry: Any = one(tool("add", "Add files", ("working_copy", "file"), working_copy="", file="")).fields()["args"]
+    assert entry["file"]["relativeTo"] == "working_copy"

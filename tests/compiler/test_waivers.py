@@ -98,7 +98,7 @@ def test_the_owner_is_asked_once_for_each_role_and_sees_the_reason() -> None:
 
 def test_a_role_stays_without_consent() -> None:
     held = path_roles(Waivers(), model=False)
-    assert path_roles(Waivers()) == held, "nobody could be asked"
+    assert path_roles(Waivers()) == held, "there is no terminal"
     waivers, owner = Waivers(), Owner(answer=False)
     assert path_roles(waivers, owner) == held
     assert owner.asked

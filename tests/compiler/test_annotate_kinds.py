@@ -209,3 +209,50 @@ def test_a_message_that_is_taken_from_a_queue_is_gone_there() -> None:
 def test_a_path_resolves_from_the_working_copy_beside_it() -> None:
     entry: Any = one(tool("add", "Add files", ("working_copy", "file"), working_copy="", file="")).fields()["args"]
     assert entry["file"]["relativeTo"] == "working_copy"
+
+
+def test_a_target_whose_kinds_are_listed_is_a_file_only_if_one_of_them_is() -> None:
+    kinds = {"type": "string", "enum": ["heading", "block"]}
+    files = {"type": "string", "enum": ["file", "url"]}
+    says = "Move or patch a file at a path"
+    assert "write-path" not in roles(tool("patch_file", says, filepath="", target="", target_type=kinds))["target"]
+    assert "write-path" in roles(tool("move_file", says, filepath="", target="", target_type=files))["target"]
+
+
+def test_files_beside_the_first_one_are_nothing_where_they_are_left_out() -> None:
+    definition = tool(
+        "convert", "Convert a document between formats", (),
+        input_file="Path of the file to read", reference_doc="Path of a reference document", style_file="",
+    )  # fmt: skip
+    entries: Any = one(definition).fields()["args"]
+    assert {leaf: entry["absent"] for leaf, entry in entries.items()} == {
+        "input_file": "unknown", "reference_doc": "nothing", "style_file": "nothing",
+    }  # fmt: skip
+
+
+def test_a_file_name_lies_in_the_directory_that_it_is_saved_in() -> None:
+    definition = tool(
+        "download_attachment", "Download an attachment", ("url", "filename"),
+        url="", filename="Name of the file to save", dest_dir="Directory to save the file in",
+    )  # fmt: skip
+    entries: Any = one(definition).fields()["args"]
+    assert entries["filename"]["relativeTo"] == "dest_dir"
+    assert "relativeTo" not in entries["dest_dir"]
+
+
+def test_the_trash_of_a_tool_with_modes_belongs_to_the_one_that_deletes() -> None:
+    action = {"type": "string", "enum": ["create", "update", "delete"]}
+    definition = tool("manage_note", "Create, update or trash a note", ("action", "key"), action=action, key="")
+    found = might_of(definition)
+    assert "trash" in found.by_value["delete"]
+    assert "trash" not in found.by_value["create"]
+
+
+def test_a_notebook_of_notes_is_no_file() -> None:
+    says = "Notebook name or path (e.g. 'Work' or 'Projects/Work')"
+    assert (
+        "read-path"
+        not in roles(tool("create_note", "Create a note in a notebook", title="", notebook=says))["notebook"]
+    )
+    opened = tool("run_notebook", "Run a Jupyter notebook file", notebook="Path of the notebook file")
+    assert "read-path" in roles(opened)["notebook"]

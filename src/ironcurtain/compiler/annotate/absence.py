@@ -19,7 +19,8 @@ EXTRAS: Final = frozenset({"fetch-url", "outbound-content"})
 _PATHS: Final = frozenset({"read-path", "write-path", "delete-path"})
 _PLACES: Final = frozenset({"place", "host", "identifier"})
 _DEFAULTED: Final = re.compile(
-    r"\bdefault(?!s? ?(?:to|is|:|=)? ?(?:null|none|false|empty)\b)|\bcurrent (?:working )?(?:dir|folder)"
+    r"\bdefault(?!s? ?(?:to|is|:|=)? ?(?:null|none|false|empty)\b)(?!s (?:files?|from)\b)"
+    r"|\bcurrent (?:working )?(?:dir|folder)"
     r"|\bif (?:not (?:provided|specified|given|set)|omitted|empty|unset)[^.]{0,60}"
     r"\b(?:current|working|home|root|temp\w*|cache|generated|all|same|entire|whole)\b"
 )
@@ -51,7 +52,7 @@ def is_missed(
     told = bool(argument.defaults) or _DEFAULTED.search(argument.says) is not None
     if given <= _PLACES:
         return told or not effects <= {"read"}
-    if not given & _PATHS or told or not beside:
+    if not given & _PATHS or told or (not beside and _is_first_path(argument, others)):
         return True
     if not {"attach", "attachment"}.isdisjoint(argument.words):
         return False
@@ -60,3 +61,9 @@ def is_missed(
         makes = bool(effects & {"create", "update"}) and "execute" not in effects
         return not written and (makes or not _SAVING.isdisjoint(words_of(name))) and "return" not in argument.says
     return argument.words[-1] in _DIRECTORIES and not argument.several
+
+
+def _is_first_path(argument: Argument, others: Mapping[str, tuple[Argument, Collection[str]]]) -> bool:
+    """Return whether it is the first file of the call: those behind it are used beside it, or not at all."""
+    paths = [leaf for leaf, (_, found) in others.items() if _PATHS.intersection(found)]
+    return paths[:1] == [argument.leaf]

@@ -20,6 +20,8 @@ _BYTES: Final = lexicon("content data base64 body bytes contents blob encoded")
 _ADDRESSES: Final = lexicon("url uri href link")
 _TEXTS: Final = lexicon("text pretext fallback description footer caption")
 _LABELS: Final = lexicon("name filename title")
+_DESCRIBING: Final = lexicon("id type count size name filename title key uuid comment mode")
+"""What is said of an attachment, and is none."""
 _CONTENT: Final = re.compile(r"base ?-?64|binary (?:data|content)|file contents?\b|encoded")
 _URLS: Final = re.compile(r"\burls?\b|\bhttps?://")
 _FILES: Final = re.compile(r"\bpaths?\b|\blocal\b|\bfiles? (?:on|from|to)\b|\bdisk\b")
@@ -61,7 +63,7 @@ def _member(argument: Argument, tool: Setting) -> Meaning | None:
 def _own(argument: Argument) -> Meaning | None:
     """Return the roles of an argument that is called an attachment."""
     last, says = argument.words[-1], argument.says
-    if last in _ADDRESSES | {"id", "type", "count", "size", "name", "filename", "title", "key", "uuid", "comment"}:
+    if last in _ADDRESSES | _DESCRIBING:
         return None
     if last in _BYTES or (_CONTENT.search(says) and not _FILES.search(says)):
         return meaning("outbound-content")

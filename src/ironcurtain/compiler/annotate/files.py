@@ -184,7 +184,8 @@ def _is_elsewhere(argument: Argument, tool: Setting, *, here: bool) -> bool:
     words = set(argument.words)
     beside_local = "local" not in words and any("local" in name.split() for name in tool.siblings)
     of_mail = argument.words[-1] == "folder" and tool.subject.is_about("mail", "chat") and not speaks_of_path(argument)
-    if "remote" in words or beside_local or of_mail:
+    of_notes = "notebook" in words and tool.subject.is_about("notes") and not _LOCAL.search(argument.says)
+    if "remote" in words or beside_local or of_mail or of_notes:
         return True
     if is_root(argument) and not tool.subject.remote:
         return False
@@ -215,7 +216,7 @@ def speaks_of_elsewhere(argument: Argument) -> bool:
 def _may_be_path(argument: Argument, tool: Setting) -> bool:
     words = argument.words
     last = words[-1]
-    if words[-2:-1] and words[-2] in _OTHER_PATHS and last == "path":
+    if (words[-2:-1] and words[-2] in _OTHER_PATHS and last == "path") or _is_of_another_kind(argument, tool):
         return False
     of_urls = any({"url", "uri"} & set(name.split()) for name in tool.siblings)
     if of_urls and (words[0] in _PATTERNS or re.match(r"(?:regex|glob|patterns?)\b", argument.says)):
@@ -243,6 +244,13 @@ def _may_be_path(argument: Argument, tool: Setting) -> bool:
     if _is_result(argument, tool) or _is_local_end(argument, tool):
         return True
     return described or called or (last not in _NOT_A_PATH and (named or (moved and not tool.subject.remote)))
+
+
+def _is_of_another_kind(argument: Argument, tool: Setting) -> bool:
+    """Return whether a sibling says which kinds it may be of, and none is a file: `target` with `target_type`."""
+    kinds = [other for other in tool.arguments if other.words in ((*argument.words, "type"), (*argument.words, "kind"))]
+    named = [str(value).lower() for other in kinds for value in other.enum]
+    return bool(named) and not any(word in value for value in named for word in ("file", "path", "dir", "folder"))
 
 
 def _is_result(argument: Argument, tool: Setting) -> bool:

@@ -133,7 +133,8 @@ def might(definition: Mapping[str, Any], args: Mapping[str, frozenset[str]]) -> 
     always |= _of_hints(definition.get("annotations"), spoken | always)
     # (1) What every value of the selector shares: the verbs of the name, unless it only says `manage`.
     shared = always | (named - union(by_value.values()))
-    by_value = {value: acts | shared for value, acts in by_value.items()}
+    removed = {"trash"} & (spoken - union(by_value.values()))  # told of the mode that deletes
+    by_value = {value: acts | shared | (removed if "delete" in acts else NOTHING) for value, acts in by_value.items()}
     # (2) What is possible whatever is given, and what only some arguments bring.
     whole = spoken | always
     optional = {leaf: acts - whole for leaf, acts in optional.items() if acts - whole}

@@ -27,6 +27,8 @@ _INSIDE: Final = re.compile(
     r"working (?:copy|tree|directory)|workspace|project)\b|\bproject-relative\b|\brepo-relative\b"
 )
 _WITHIN: Final = lexicon("file filepath filename path pathspec")
+_SAVED_IN: Final = lexicon("dir directory folder path")
+_GOALS: Final = lexicon("dest destination output out save download target")
 _ABSOLUTE: Final = re.compile(r"\babsolute\b(?! or relative)|\bfull path\b")
 
 
@@ -63,11 +65,20 @@ def root_of(argument: Argument, arguments: Iterable[Argument]) -> Argument | Non
     return roots[0] if said or named else None
 
 
+def _named_inside(argument: Argument, arguments: Iterable[Argument]) -> Argument | None:
+    """Return the directory that a file is saved in under a name: `dest_dir` beside `filename`."""
+    if argument.words not in (("filename",), ("file", "name"), ("output", "filename"), ("output", "name")):
+        return None
+    goals = [other for other in arguments if other.words[-1:] and other.words[-1] in _SAVED_IN and not other.above]
+    goals = [other for other in goals if not _GOALS.isdisjoint(other.words)]
+    return goals[0] if len(goals) == 1 and not _ABSOLUTE.search(argument.says) else None
+
+
 def relative_to(leaf: str, arguments: Mapping[str, Argument], roles: Mapping[str, frozenset[str]]) -> str:
     """Return the leaf that a path is read relative to, or the empty string."""
     if not any(role.endswith("-path") for role in roles[leaf]):
         return ""
-    found = root_of(arguments[leaf], arguments.values())
+    found = root_of(arguments[leaf], arguments.values()) or _named_inside(arguments[leaf], arguments.values())
     if found is None or not any(role.endswith("-path") for role in roles[found.leaf]):
         return ""
     return found.leaf

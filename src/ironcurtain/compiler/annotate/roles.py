@@ -59,7 +59,8 @@ def _besides(argument: Argument, tool: Setting, roles: frozenset[str]) -> set[st
             "is url" in tool.siblings or re.search(r"\bhttps?(?::|\(s\)|/https?| url)", argument.says)
         )
         more |= {"fetch-url"} if flagged or _OR_URL.search(argument.says) else set()
-    here = not tool.subject.remote and not speaks_of_elsewhere(argument)
+    kept = tool.subject.is_about("notes") and "notebook" in argument.words  # of notes, in a hierarchy of their own
+    here = not tool.subject.remote and not speaks_of_elsewhere(argument) and not kept
     here = here or re.search(r"\blocal (?:file|path)|file ?(?:system )?path", argument.says) is not None
     named = {"file", "uri"} <= set(argument.words) and not tool.subject.remote
     if (roles | more) & {"fetch-url", "identifier"} and here and (named or _OR_PATH.search(argument.says)):

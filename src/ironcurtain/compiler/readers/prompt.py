@@ -68,7 +68,8 @@ Limits, after the thing, in any number; all must hold:
                          the argument's exact name in backticks, as listed. Values with blanks or punctuation in double quotes
                          In a must never / must ask before: if the argument is optional and has no default (no `*` and no
                          default shown), you must write either ``where `branch` is main or left out`` (then leaving it
-                         out is caught, too) or ``where `branch` is given and is main`` (then it is not).
+                         out is caught, too) or ``where `branch` is given and is main`` (then it is not). Arguments marked
+                         (left out: ...) need `or left out`: a call without them may reach what the rule protects
                          Comparing is exact in a may, and without regard to case in a must never or must ask before
   giving only `a`, `b`   (in a may) all other arguments must be left out
   to more than 10 people, more than 20 files at once         counts; in never and ask only
@@ -214,6 +215,8 @@ def _argument(argument: Argument, tool: Tool) -> str:
         text += f" {'/'.join(sorted(argument.types - {'null'}))}"
     if argument.has_default:
         text += f" default {argument.default!r}"
+    elif not argument.required and argument.absent_unknown:
+        text += " (left out: the server picks, or takes all)"
     if argument.leaf in tool.might.widening:
         text += " (widens)"
     more = tool.might.optional.get(argument.leaf)

@@ -10,6 +10,7 @@ from evaluation.reading import CONSTITUTIONS, EXCHANGES, Score, case, decide, ex
 from ironcurtain.analysis.diff import diff_policies
 from ironcurtain.compiler.agreement import stricter
 from ironcurtain.compiler.problems import Problem
+from ironcurtain.compiler.readers.answers import read_answer
 from ironcurtain.compiler.readers.offering import Forms
 from ironcurtain.compiler.readers.prompt import setup_text, tool_text
 from ironcurtain.compiler.readers.reading import UNREAD, Reading, State
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.document import Sentence
     from ironcurtain.compiler.statements import Compiled
 
-FRESH: Final = ("autumn", "winter")
-SEEN: Final = ("given", "reworded", "made", "plain", "fresh", "next", "last")
+FRESH: Final = ("spring", "summer")
+SEEN: Final = ("autumn", "winter", "given", "reworded", "made", "plain", "fresh", "next", "last")
 INTRODUCTION: Final = """\
 Constitutions with calls and the decision that each deserves, in `evaluation/constitutions`. *autumn* and *winter* were
 written and labelled by writers who had seen neither the language nor the prompt, before anything was run on them; the
@@ -239,6 +240,7 @@ def rows() -> Iterator[Row]:
             count(parser, one, by_parser(one))
         yield parser
         yield from _owner(set_, cases)
+        yield from _small(set_, cases)
         yield from _models(set_, cases)
 
 
@@ -249,6 +251,24 @@ def _owner(set_: str, cases: list[Case]) -> Iterator[Row]:
         if found is not None:
             count(row, one, found[0])
             row.outdated += found[1]
+    if row.texts:
+        yield row
+
+
+def _small(set_: str, cases: list[Case]) -> Iterator[Row]:
+    """Count what a small local model answered (`small_model.py`); nothing was sent back to it."""
+    row = Row(set_, "small model")
+    for one in cases:
+        file = EXCHANGES / one.name / "small.answer.md"
+        if file.exists():
+            read = by_parser(one)
+            answer = read_answer(file.read_text(), read.unread, one.tools, one.known)
+            for number in read.unread:
+                if number in answer.statements and number not in answer.complaints:
+                    read.readings[number - 1] = Reading(State.READ, tuple(answer.statements[number]), "model")
+                elif number in answer.not_rules:
+                    read.readings[number - 1] = Reading(State.NOT_A_RULE, reader="model")
+            count(row, one, read)
     if row.texts:
         yield row
 

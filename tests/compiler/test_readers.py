@@ -169,6 +169,11 @@ def test_a_file_of_readings_that_was_edited_or_is_open_to_others_is_refused(tmp_
         read_readings(file)
 
 
+def test_a_pattern_in_a_statement_is_no_path() -> None:
+    reading = Reading(State.READ, ("may use shell/run_command where `command` matches /light\\.[a-z]+/.",), "model x")
+    assert not [each for each in warnings("Lights can be switched.", reading, KNOWN) if "path" in each]
+
+
 # --- Models. ---
 
 

@@ -21,9 +21,10 @@ _WORDS: Final = {
     "allow": ("allowed", "green"),
     "escalate": ("asks", "yellow"),
     "deny": ("refused", "red"),
-    "": ("holds", "dim"),
+    "": ("idle", "dim"),
 }
 _SHOWN: Final = 5
+_NOTES: Final = 2  # of one statement
 _LONG: Final = 110  # characters of an example
 _THIRD: Final = 3
 
@@ -95,8 +96,12 @@ def _statement(told: Told) -> Iterator[Text]:
     yield Text.assemble((f"    {word:<8}", style), visible(meaning.text), (tools, "dim"))
     if told.example is not None:
         yield Text(f"            e.g. {_call(told.example)}", style="dim")
-    for note in meaning.notes[:_SHOWN]:
+    elif meaning.tools:
+        yield Text("            other statements decide its calls first", style="dim")
+    for note in meaning.notes[:_NOTES]:
         yield Text(f"            {visible(note)}", style="dim")
+    if len(meaning.notes) > _NOTES:
+        yield Text(f"            and {len(meaning.notes) - _NOTES} more such notes: --json shows all", style="dim")
 
 
 def _call(request: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MARKED: Final = re.compile(r"^\s*(?://|>|\[.?\]|\||~~|[^\w\s\"'`(#@$*/.~-])|\||~~|->|\u2192|=")
-LONGEST: Final = 100_000  # characters of a constitution
+LONGEST: Final = 400_000  # characters of a constitution
 _HEADING: Final = re.compile(r"^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 _BOLD_LINE: Final = re.compile(r"^\s*(?:\*\*|__)([^*_]+?):?(?:\*\*|__):?\s*$")
 _TITLE: Final = re.compile(r"^\s{0,3}(?:[A-Z][\w']*(?:\s+[\w'&/]+){0,3}|[a-z]\w*(?:\s+\w+)?):?\s*$")

@@ -40,6 +40,7 @@ _ADDRESS: Final = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+\w")
 _PATH: Final = re.compile(r"(?<![\w/])~?/[\w./-]*\w")
 _QUOTED: Final = re.compile(r'"([^"]{1,80})"|\u201c([^\u201d]{1,80})\u201d')
 _CONTENT: Final = re.compile(r'might be read as "(?:[^"\\]|\\.)*"')
+_PATTERN: Final = re.compile(r"matches /(?:[^/\\]|\\.)+/")
 _BELOW: Final = re.compile(r"\b(?:fewer|less|under|below)\b", re.IGNORECASE)
 _COUNTED: Final = re.compile(r"more than (\d+)")
 
@@ -63,7 +64,7 @@ def warnings(sentence: str, reading: Reading, known: Known) -> Iterator[str]:
 
 
 def _lost(sentence: str, statements: str, known: Known) -> Iterator[str]:
-    told = _CONTENT.sub("", statements)
+    told = _PATTERN.sub("", _CONTENT.sub("", statements))
     numbers = {_plain(found) for found in _NUMBER.findall(told)}
     if _BELOW.search(sentence):  # fewer than five is no more than four
         numbers |= {str(int(found) + 1) for found in _COUNTED.findall(told)}

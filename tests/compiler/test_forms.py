@@ -162,3 +162,18 @@ def test_a_prohibition_on_an_optional_argument_says_what_leaving_it_out_means() 
     assert forms.composer.said(form, "never hub/list_messages with `channel` is general") == (
         "must never use hub/list_messages where `channel` is general or left out.",
     )
+
+
+def test_attachments_from_anywhere_else_are_forbidden_by_an_exception() -> None:
+    form = form_of("Only attach files from Projects to mails.")
+    files = letter_of(form, "with attachments from Projects")
+    assert FORMS.composer.said(form, f"never mail/send_email with not {files}") == (
+        "must never use mail/send_email with attachments, except with attachments from Projects.",
+    )
+    with pytest.raises(Problem):
+        FORMS.composer.said(form, f"may mail/send_email with not {files}")
+
+
+def test_a_text_with_commas_is_one_limit() -> None:
+    said = FORMS.composer.said(form_of("hm"), 'never mail/send_email with whose text might be read as "a, b or c"')
+    assert said == ('must never use mail/send_email whose text might be read as "a, b or c".',)

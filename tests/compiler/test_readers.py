@@ -174,6 +174,16 @@ def test_a_pattern_in_a_statement_is_no_path() -> None:
     assert not [each for each in warnings("Lights can be switched.", reading, KNOWN) if "path" in each]
 
 
+def test_a_verb_that_an_argument_bears_too_is_not_bound_to_names_of_tools_alone() -> None:
+    zoom = [
+        tool("create_meeting", "Create a meeting.", "topic", "auto_recording"),
+        tool("list_recordings", "List the recordings of meetings.", "user"),
+    ]
+    with_flag = catalogue_of(annotated({"zoom": zoom}))
+    assert read_constitution("Never record meetings.", with_flag, KNOWN, Readings()).unread == [1]
+    assert read_constitution("must never reset repositories.", TOOLS, KNOWN, Readings()).unread == []
+
+
 # --- Models. ---
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from ironcurtain.compiler.setup import NamedList
 from ironcurtain.language.parsing import StatementError, parse
 from ironcurtain.language.statement import Doing, Mood, Name, Place, Statement
 from ironcurtain.language.writing import write
@@ -437,3 +440,53 @@ def test_what_no_policy_could_load_is_a_problem_of_its_statement(line: str) -> N
 def test_an_escape_hides_no_character() -> None:
     with pytest.raises(StatementError, match="cannot be seen"):
         parse('may use f/p where `n` is "\\ud800".')
+
+
+# --- Seen on texts that nobody had tuned to. ---
+
+
+def test_an_event_without_guests_is_not_to_anybody() -> None:
+    lines = """
+        may create events in "personal calendar".
+        may create events in "personal calendar" to family.
+        must never use cal/createCalendarEvent to anyone outside family.
+    """
+    found = policy(lines, CALENDAR)
+    event = {"title": "Dentist", "calendarId": "cal-1"}
+    assert found.decide("cal/createCalendarEvent", **event) == "allow"
+    assert found.decide("cal/createCalendarEvent", **event, attendees=["bo@f.example"]) == "allow"
+    assert found.decide("cal/createCalendarEvent", **event, attendees=["eve@x.example"]) == "deny"
+    assert found.decide("cal/createCalendarEvent", **event, attendees=["bo@f.example", "eve@x.example"]) == "deny"
+
+
+def test_a_reply_goes_to_somebody_though_it_names_nobody() -> None:
+    replies = {"mail": [tool("reply_to_email", "Reply to an email.", "id body", "cc:list")]}
+    lines = "may use mail/reply_to_email to anyone.\nmust never use mail/reply_to_email to anyone outside contacts."
+    assert policy(lines, replies).decide("mail/reply_to_email", id="m1", body="x") != "allow"
+
+
+def test_a_name_to_the_letter_comes_before_one_that_is_only_alike() -> None:
+    known = replace(
+        KNOWN,
+        lists={**KNOWN.lists, "parents": NamedList("email", ("p@x.example",))},
+        names={**KNOWN.names, "#parents": ("C9",)},
+    )
+    found = policy("may read messages in #parents.", SLACK, known)
+    assert found.decide("slack/read_messages", channel="C9") == "allow"
+    mail = policy("may send email to parents.", MAIL, known)
+    assert mail.decide("mail/send_email", to=["p@x.example"], body="x") == "allow"
+
+
+def test_a_condition_may_go_on_about_the_same_argument() -> None:
+    pay = {"bank": [tool("send_money", "Send money to an account.", "account amount:number")]}
+    found = policy("may use bank/send_money where `amount` is at least 5 and is at most 25 and `account` is x.", pay)
+    assert [found.decide("bank/send_money", account="x", amount=each) for each in (4, 5, 25, 26)] == [
+        "deny", "allow", "allow", "deny",
+    ]  # fmt: skip
+    assert found.decide("bank/send_money", account="y", amount=10) == "deny"
+
+
+def test_a_condition_without_a_value_on_a_statement_in_sql_is_compiled() -> None:
+    query = {"db": [tool("run_query", "Run a SQL query.", "sql operation")]}
+    found = compiled("may use db/run_query where `operation` is select and `sql` is given.", query)
+    assert found.decide("db/run_query", sql="drop table x", operation="drop") != "allow"

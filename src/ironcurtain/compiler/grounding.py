@@ -54,6 +54,8 @@ _CONTAINERS: Final = frozenset(
 """What an argument is called that says where something is done, where its role does not say so."""
 
 
+_TO_SOMEBODY: Final = frozenset({"send", "share", "pay"})
+"""Acts that need somebody, so that a call which names nobody goes to whom the server picks."""
 UNCONCERNED: Final = Ground(notes=("not concerned",))
 """What a limit comes to for a tool that it does not speak of."""
 
@@ -247,10 +249,11 @@ class Grounding:
         roles = tool.of(Category.PARTY)
         if not roles:
             return None
-        if not limit.members and (certain or self.acts & {"send", "share", "pay"}):
+        present = Part(values={f"role:{'+'.join(sorted(roles))}": PRESENT})
+        if not limit.members and (certain or self.acts & _TO_SOMEBODY):
             return Ground(covers=roles)
         if not limit.members:  # somebody is written to, and not only the thing done
-            return Ground((Part(values={f"role:{'+'.join(sorted(roles))}": PRESENT}),), covers=roles)
+            return Ground((present,), covers=roles)
         names = [each for each in limit.members if isinstance(each, Name)]
         domains = tuple(each.name.text for each in limit.members if isinstance(each, Domain))
         meant = self._meant(names, empty_is_error=not certain or limit.outside)
@@ -265,8 +268,7 @@ class Grounding:
             parts.append(Part(domains=(roles, hosts)))
         if not limit.outside:
             return Ground(tuple(parts), covers=roles)
-        if certain:
-            present = Part(values={f"role:{'+'.join(sorted(roles))}": PRESENT})
+        if certain or not _needs_somebody(tool):
             return Ground((present,), tuple(parts), covers=roles)
         return Ground(unless=tuple(parts), covers=roles)
 
@@ -459,6 +461,11 @@ def _combined(conditions: Sequence[Condition]) -> list[Condition]:
     """The conditions less a plain `is given` beside another on the same argument."""
     others = {each.argument for each in conditions if each.test is not Comparison.GIVEN}
     return [each for each in conditions if each.test is not Comparison.GIVEN or each.argument not in others]
+
+
+def _needs_somebody(tool: Tool) -> bool:
+    """Whether a call goes to somebody even where it names nobody: a reply does, an event without guests does not."""
+    return tool.in_doubt or bool(tool.named_acts & _TO_SOMEBODY)
 
 
 def _absent(argument: Argument) -> Part:

@@ -63,18 +63,21 @@ class Setup:
 
     def list_of(self, name: Name) -> tuple[str, NamedList] | None:
         """Return the list of the set-up that a name stands for."""
-        key = _find(name.text, self.known.lists)
+        key = _exactly(name.text, self.known.lists)
+        if key is None and _exactly(name.text, (*self.known.directories, *self.known.names)) is None:
+            key = _find(name.text, self.known.lists)
         return (key, self.known.lists[key]) if key is not None else None
 
     def _one(self, name: Name) -> Meant:
         text, known = name.text, self.known
         words = (text,)
-        if (key := _find(text, known.directories)) is not None:
-            return Meant(paths=(known.absolute(known.directories[key]),), words=words)
-        if (key := _find(text, known.lists)) is not None:
-            return self._list(key, known.lists[key])
-        if (key := _find(text, known.names)) is not None:
-            return _sorted_by_kind(known.names[key], text, self.known)
+        for find in (_exactly, _find):  # `#parents` is the channel, though there is a list `parents`
+            if (key := find(text, known.directories)) is not None:
+                return Meant(paths=(known.absolute(known.directories[key]),), words=words)
+            if (key := find(text, known.lists)) is not None:
+                return self._list(key, known.lists[key])
+            if (key := find(text, known.names)) is not None:
+                return _sorted_by_kind(known.names[key], text, self.known)
         if name.quoted:
             return (
                 _sorted_by_kind((text,), text, self.known)
@@ -124,6 +127,11 @@ def _sorted_by_kind(values: Sequence[str], word: str, known: Known) -> Meant:
 
 def _fold(word: str) -> str:
     return re.sub(r"[\s_-]+", " ", word.strip().lstrip("#@").lower())
+
+
+def _exactly(word: str, names: Iterable[str]) -> str | None:
+    """Return the name of the set-up that a word is to the letter, but for case."""
+    return next((name for name in names if name.lower() == word.lower()), None)
 
 
 def _find(word: str, names: Iterable[str]) -> str | None:

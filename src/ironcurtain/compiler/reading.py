@@ -18,10 +18,11 @@ from ironcurtain.compiler.readers.model import Matter, read_by_model
 from ironcurtain.compiler.readers.offering import Forms
 from ironcurtain.compiler.readers.reading import UNREAD, Reading, State, key_of
 from ironcurtain.compiler.readers.table import read_by_table
+from ironcurtain.compiler.readers.wording import stems_of
 from ironcurtain.compiler.statements import Sourced, compile_statements
 from ironcurtain.errors import Refusal
 from ironcurtain.language.parsing import StatementError, parse
-from ironcurtain.language.statement import Mood, Statement
+from ironcurtain.language.statement import ACTS, Mood, Statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.readers.store import Readings
     from ironcurtain.compiler.setup import Known
     from ironcurtain.compiler.statements import Compiled
+    from ironcurtain.language.statement import Line
 
 MOST_SENTENCES = 2_000
 
@@ -95,18 +97,30 @@ def read_constitution(
     def is_right(lines: list[str]) -> bool:
         return not compile_statements([Sourced(parse(line)) for line in lines], tools, known).problems
 
+    def is_whole(lines: list[str]) -> bool:
+        return is_right(lines) and not any(_is_said_elsewhere(parse(line), tools) for line in lines)
+
     readings: list[Reading] = []
     for sentence in sentences:
         before = kept.kept.get(key_of(sentence))
         if before is not None and (before.state is not State.READ or is_right([*before.statements])):
             readings.append(before)
             continue
-        found = None if sentence.marked else read_by_table(sentence, known, is_right)
+        found = None if sentence.marked else read_by_table(sentence, known, is_whole)
         readings.append(Reading(State.READ, found, "parser") if found else _unread(sentence, tools, known))
     read = Read(sentences, readings)
     if asking is not None and asking.speaker is not None and read.unread:
         _by_model(read, asking.speaker, Matter(tools, known, read.sentences, read.unread), asking)
     return read
+
+
+def _is_said_elsewhere(line: Line, tools: Sequence[Tool]) -> bool:
+    """Return whether a verb that is no act also stands in an argument: *recording* is done by `auto_recording`, too.
+
+    The verb binds to the tools that bear it in their names, and such a prohibition would be less than its sentence.
+    """
+    verbs = stems_of(line.doing.acts) - stems_of(ACTS) if isinstance(line, Statement) else frozenset()
+    return any(verbs & stems_of(argument.words) for tool in tools for argument in tool.arguments.values())
 
 
 def _unread(sentence: Sentence, tools: Sequence[Tool], known: Known) -> Reading:

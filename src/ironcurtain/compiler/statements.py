@@ -488,7 +488,8 @@ def _names_commands(limit: Limit, tool: Tool) -> bool:
         condition = conditions.get(leaf)
         if "command" in argument.roles:
             exact = condition is not None and condition.test is Comparison.IS
-            reads = argument.sql and condition is not None and _SELECTS.match(condition.values[0].text) is not None
+            named = condition.values[:1] if condition is not None else ()
+            reads = argument.sql and any(_SELECTS.match(name.text) for name in named)
             if not exact and not reads:
                 return False
         elif condition is None and set(argument.words) & _REACHING:
@@ -661,10 +662,11 @@ def _kept_out(statement: Statement, pick: Pick, covered: frozenset[str], named: 
     `None` if the tool cannot be called without something that is not permitted.
     """
     tool, unless = pick.tool, list[Part]()
+    invites = any(isinstance(limit, People) for limit in statement.limits)
     for leaf, argument in tool.arguments.items():
         uncovered = {role for role in argument.roles if _is_resource(role)} - covered
-        if leaf in named:
-            continue
+        if leaf in named or (invites and argument.has(Category.PARTY) and not uncovered):
+            continue  # `to contacts` speaks of the guests, and of what is sent to them
         if leaf in tool.might.widening:
             unless += _held(leaf, tool)
         elif leaf in pick.kept_out or (uncovered and not statement.doing.tools):

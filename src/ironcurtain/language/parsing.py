@@ -6,7 +6,7 @@ import difflib
 import json
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
@@ -283,7 +283,13 @@ class _Statements(Transformer[Token, Any]):
         return Giving(tuple(each[1:-1] for each in arguments))
 
     def where(self, *conditions: Condition) -> Where:
-        return Where(conditions)
+        found: list[Condition] = []
+        for each in conditions:
+            found.append(each if each.argument else replace(each, argument=found[-1].argument))
+        return Where(tuple(found))
+
+    def more(self, predicate: Condition) -> Condition:
+        return predicate
 
     def condition(self, argument: Token, predicate: Condition) -> Condition:
         return Condition(argument[1:-1], predicate.test, predicate.values, predicate.given, predicate.or_left_out)

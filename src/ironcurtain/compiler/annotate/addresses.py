@@ -49,6 +49,11 @@ _REACHING: Final = (
     "smtp", "proxy", "exporter", "forwarding", "alerting", "subscription", "syslog",
 )  # fmt: skip
 """What a tool sets up that reaches other machines."""
+_OF_AN_ITEM: Final = re.compile(
+    r"\buris? of (?:the |an? |this )*(?:\w+ )?"
+    r"(?:item|track|album|artist|playlist|song|episode|concept|entity|record)s?\b"
+)
+"""An address in the form of the service's own, which nothing is fetched from."""
 _BELOW_ONE: Final = re.compile(r"\bapi (?:endpoint|path)|endpoint path|e\.g\.,? ['\"`]?/")
 
 
@@ -97,6 +102,8 @@ def _name_like_one(argument: Argument, *, formatted: bool) -> Meaning | None:
     words, says = argument.words, argument.says
     if {"id", "or", "url"} <= set(words):
         return meaning("fetch-url", "identifier")
+    if words[-1] == "uri" and _OF_AN_ITEM.search(says) and not re.search(r"http|url|web", says):
+        return meaning("identifier")
     if words[-1] == "uri" and len(words) > 1 and not re.search(r"http|url|web", says):
         sent = {"send-url"} if not _GOALS.isdisjoint(words[:-1]) else set()
         return meaning("fetch-url", "identifier", *sent, doubt="an address, or a name in the form of one")

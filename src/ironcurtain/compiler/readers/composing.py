@@ -6,7 +6,7 @@ INVARIANT: what is written compiles, and a tool that a limit cannot be said of i
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Final
@@ -15,7 +15,19 @@ from ironcurtain.compiler.problems import Problem, did_you_mean
 from ironcurtain.compiler.readers.limiting import for_tightening, joined
 from ironcurtain.compiler.statements import Sourced, compile_statements
 from ironcurtain.language.parsing import StatementError, parse
-from ironcurtain.language.statement import Count, Doing, Giving, Mood, Name, People, Place, Statement, Where
+from ironcurtain.language.statement import (
+    Attachments,
+    Count,
+    Doing,
+    Except,
+    Giving,
+    Mood,
+    Name,
+    People,
+    Place,
+    Statement,
+    Where,
+)
 from ironcurtain.language.writing import write
 
 if TYPE_CHECKING:
@@ -33,8 +45,26 @@ _MOODS: Final = {
 _PART: Final = re.compile(
     r"\s*(may|never|ask|otherwise|else)\s+(.+?)(?:\s+with\s+(.+?))?\s*", re.IGNORECASE | re.DOTALL
 )
-_LIMIT_WORDS: Final = re.compile(r"`[^`]+`[^,`]*|(?:in|on|outside|to|whose|more|after|without|giving)\b[^,]+|[^\s,]+")
+_LIMIT_WORDS: Final = re.compile(
+    r"""`[^`]+`(?:"(?:[^"\\]|\\.)*"|[^,"`])*|(?:in|on|outside|to|with|whose|more|after|without|giving)\b(?:"(?:[^"\\]|\\.)*"|[^,"])+"""
+    r"""|[^\s,]+"""
+)
 _HOW: Final = "say for example: may A B with a, not b; never C"
+
+
+@dataclass(slots=True)
+class Limits:
+    """The limits of one statement, and how they are meant."""
+
+    limits: list[Limit] = field(default_factory=list)
+    beyond: list[Limit] = field(default_factory=list)
+    """Counts that a permission excludes: it is forbidden beyond them."""
+    excepted: list[Limit] = field(default_factory=list)
+    """Attachments that a prohibition or a question does not speak of."""
+    only: bool = False
+    """What the first limit names, and nothing else."""
+    closed: bool = False
+    """No arguments are given but the necessary ones and those in the limits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +98,9 @@ class Composer:
         doings = [*groups, *([Doing(tools=tuple(dict.fromkeys(tools)))] if tools else [])]
         lines: list[str] = []
         for doing in doings:
-            lines += self.made(mood, doing, said.limits, only=said.only, closed=said.closed and mood is Mood.MAY)
+            lines += self.made(mood, doing, said)
             for count in said.beyond:  # at most 5 at once is a permission, and never more than 5 at once
-                lines += self.made(Mood.NEVER, doing, [count])
+                lines += self.made(Mood.NEVER, doing, Limits([count]))
         return lines
 
     def _part(self, form: Form, word: str) -> Doing:
@@ -83,42 +113,41 @@ class Composer:
             raise Problem(f"there is no tool {word}", near)
         return Doing(tools=tuple(map(Name, keys)))
 
-    def made(
-        self, mood: Mood, doing: Doing, limits: Sequence[Limit], *, only: bool = False, closed: bool = False
-    ) -> list[str]:
+    def made(self, mood: Mood, doing: Doing, said: Limits) -> list[str]:
         """Write statements with limits; raise a `Problem` if there is no tool that they can be said of.
 
-        A tool that one of the limits cannot be said of is left out, never taken without the limit. `closed` adds that
-        no other arguments are given.
+        A tool that one of the limits cannot be said of is left out, never taken without the limit.
         """
-        by_key = {tool.key: tool for tool in self.tools}
-        right: list[Name] = []
-        first = ""
+        if said.excepted and not mood.tightens:
+            raise Problem("a permission with attachments from anywhere else", "say what is permitted, or use never")
         if doing.things:
-            line = self._line(mood, doing, limits, self.tools, only=only)
-            first = self._problem(line)
-            if first:
-                raise Problem(*first.split("; ", 1))
+            line = self._line(mood, doing, said, self.tools)
+            if problem := self._problem(line):
+                raise Problem(*problem.split("; ", 1))
             return [line]
-        lines: list[str] = []
+        by_key = {tool.key: tool for tool in self.tools}
+        right: dict[Name, str] = {}
+        first = "there is no such tool"
         for name in doing.tools:
-            tool = by_key[name.text]
-            own = [*limits, *([_nothing_else(tool, limits)] if closed else [])]
-            line = self._line(mood, Doing(tools=(name,)), own, [tool], only=only)
-            problem = self._problem(line)
-            first = first or problem
-            if not problem:
-                right.append(name)
-                lines.append(line)
+            line = self._line(mood, Doing(tools=(name,)), said, [by_key[name.text]])
+            if problem := self._problem(line):
+                first = problem if not right else first
+            else:
+                right[name] = line
         if not right:
-            raise Problem(*(first.split("; ", 1) if first else ("there is no such tool",)))
-        whole = self._line(mood, Doing(tools=tuple(right)), limits, [by_key[name.text] for name in right], only=only)
-        return [whole] if not closed and not self._problem(whole) else lines
+            raise Problem(*first.split("; ", 1))
+        closed = said.closed and mood is Mood.MAY
+        whole = self._line(mood, Doing(tools=tuple(right)), said, [by_key[name.text] for name in right])
+        return [whole] if not closed and not self._problem(whole) else [*right.values()]
 
-    def _line(self, mood: Mood, doing: Doing, limits: Sequence[Limit], tools: Sequence[Tool], *, only: bool) -> str:
-        merged = [for_tightening(each, tools) if mood.tightens else each for each in joined(limits)]
+    def _line(self, mood: Mood, doing: Doing, said: Limits, tools: Sequence[Tool]) -> str:
+        merged = [for_tightening(each, tools) if mood.tightens else each for each in joined(said.limits)]
+        if said.closed and mood is Mood.MAY and len(tools) == 1:
+            merged.append(_nothing_else(tools[0], merged))
         close = next((n for n, each in enumerate(merged) if isinstance(each, (Place, People, Where))), None)
-        return write(Statement(mood, doing, tuple(merged), close if only and mood is Mood.MAY else None))
+        exceptions = tuple(Except(limits=(each,)) for each in joined(said.excepted))
+        only = close if said.only and mood is Mood.MAY else None
+        return write(Statement(mood, doing, tuple(merged), only, exceptions))
 
     def _problem(self, line: str) -> str:
         try:
@@ -128,20 +157,9 @@ class Composer:
         return f"{meaning.problem}; {meaning.help}" if meaning.problem else ""
 
 
-@dataclass(slots=True)
-class _Said:
-    """The limits of one answer."""
-
-    limits: list[Limit]
-    beyond: list[Limit]
-    """Counts that the answer excludes."""
-    only: bool = False
-    closed: bool = False
-
-
-def _said(form: Form, text: str) -> _Said:
+def _said(form: Form, text: str) -> Limits:
     """Read the limits of an answer: letters, `not`, `only` and `z`, or limits written out as in a statement."""
-    said, negated = _Said([], []), False
+    said, negated = Limits(), False
     for word in _LIMIT_WORDS.findall(text):
         if word in ("and", "or"):
             continue
@@ -156,6 +174,9 @@ def _said(form: Form, text: str) -> _Said:
             limit = option.opposite if negated else option.limit
             if negated and isinstance(option.limit, Count):
                 said.beyond.append(option.limit)
+            elif negated and isinstance(option.limit, Attachments) and option.limit.names:  # from anywhere else
+                said.limits.append(Attachments())
+                said.excepted.append(option.limit)
             elif limit is None:
                 raise Problem(f"{word} has no opposite", "leave out not")
             else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from ironcurtain.compiler.catalogue import normal
 from ironcurtain.compiler.naming import Setup
 from ironcurtain.compiler.problems import Problem
-from ironcurtain.compiler.readers.composing import Composer
+from ironcurtain.compiler.readers.composing import Composer, Limits
 from ironcurtain.compiler.readers.form import Form, Part
 from ironcurtain.compiler.readers.limiting import Option, names_in, options, turned
 from ironcurtain.compiler.readers.nearest import Index
@@ -175,10 +175,9 @@ class Forms:
             alike = tuple(name for name in part.doing.tools if by_tool[name.text] == limits)
             if near.wording.mood is Mood.MAY and not set(near.wording.names) <= set(names_in(limits)):
                 continue  # a permission is not offered without what the sentence limits it to
+            about = replace(part.doing, tools=alike)
             try:
-                yield self.composer.made(
-                    near.wording.mood, replace(part.doing, tools=alike), limits, only=near.wording.only
-                )
+                yield self.composer.made(near.wording.mood, about, Limits([*limits], only=near.wording.only))
             except Problem:
                 continue
 

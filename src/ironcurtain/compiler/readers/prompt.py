@@ -77,7 +77,8 @@ Limits, after the thing, in any number; all must hold:
   whose text might be read as "..."    a question about content or meaning, answered by a judge; in never and ask only.
                          Use it for every rule about what a text says, sounds like or contains
   after reading THING, with anything read from PLACE         what was read before; in never and ask only
-  if the task asks for it
+  if the task asks for it  only where the owner permits something just for a task that names it. "When I ask", "on request",
+                         "if I tell you" are no limits: the assistant always works on request. Leave them out
   only before a limit closes it: `may read files only in ~/A` also forbids reading files elsewhere. Use it where the
   owner says "only". Never write `may only read ...`.
 Exceptions: `, except LIMIT`, `, except ACTing THING`, `, except using SERVER/tool`. They take back and never grant:

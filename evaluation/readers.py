@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from evaluation.reading import CONSTITUTIONS, EXCHANGES, Score, case, decide, exchange, loaded
@@ -15,7 +15,7 @@ from ironcurtain.compiler.readers.offering import Forms
 from ironcurtain.compiler.readers.prompt import setup_text, tool_text
 from ironcurtain.compiler.readers.reading import UNREAD, Reading, State
 from ironcurtain.compiler.readers.store import Readings
-from ironcurtain.compiler.reading import Read, compiled_from, read_constitution
+from ironcurtain.compiler.reading import Read, compared, compiled_from, read_constitution
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -281,7 +281,9 @@ def _models(set_: str, cases: list[Case]) -> Iterator[Row]:
             count(once, one, first[0])
             once.outdated += first[1]
         if first is not None and second is not None:
-            twice(both, one, first[0], second[0])
+            pairs = [compared(*each) for each in zip(first[0].readings, second[0].readings, strict=True)]
+            reads = [replace(first[0], readings=[*own]) for own in zip(*pairs, strict=True)]
+            twice(both, one, *reads)
             both.outdated += first[1] or second[1]
     yield from (row for row in (once, both) if row.texts)
 

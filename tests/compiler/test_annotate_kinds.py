@@ -256,3 +256,43 @@ def test_a_notebook_of_notes_is_no_file() -> None:
     )
     opened = tool("run_notebook", "Run a Jupyter notebook file", notebook="Path of the notebook file")
     assert "read-path" in roles(opened)["notebook"]
+
+
+@pytest.mark.parametrize(
+    ("definition", "leaf", "wanted"),
+    [
+        (tool("delete_folder", "Delete a folder of flows", folder="The folder id, or its exact name."), "folder", "identifier"),
+        (tool("get_script", "Get a script", script="The script id, or its exact name"), "script", "identifier"),
+        (tool("consume", "Consume messages with Kafka", ("topic",), topic=""), "topic", "channel"),
+        (tool("create_chat", "Create a chat", members=LIST), "members", "recipient"),
+        (tool("create_message", "Create a message", receive_id="The id of the message recipient"), "receive_id", "recipient"),
+        (tool("make_call", "Make an outbound call", to_number="The phone number to call"), "to_number", "recipient"),
+        (tool("create_monitor", "Crawl pages again and again", page=""), "page", "fetch-url"),
+        (tool("send_email", "Send an email", to="", template_variables=OBJECT), "template_variables", "outbound-content"),
+        (tool("run_pipeline", "Run a pipeline", config_content=""), "config_content", "command"),
+        (tool("run_method", "Call a method of the server", ("method",), method=""), "method", "identifier"),
+        (tool("write_layer", "Write a layer to a file", path="Path to the input file", output=""), "path", "read-path"),
+        (tool("create_campaign", "Create a campaign", name="", bid_cap=NUMBER), "bid_cap", "amount"),
+        (tool("edit_file", "Write or edit a file", file_path="Absolute path"), "file_path", "read-path"),
+        (tool("save_context", "Save the contents of files", file_globs=LIST), "file_globs", "read-path"),
+        (tool("create_sheet", "Create a sheet", folder_token="Folder token"), "folder_token", "identifier"),
+        (tool("subscribe", "Subscribe to a topic", endpoint=""), "endpoint", "recipient"),
+    ],
+    ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
+)  # fmt: skip
+def test_kinds_that_unseen_servers_showed(definition: dict[str, Any], leaf: str, wanted: str) -> None:
+    assert wanted in roles(definition)[leaf]
+
+
+@pytest.mark.parametrize(
+    ("definition", "leaf", "unwanted"),
+    [
+        (tool("list_items", "List items", page=NUMBER), "page", "fetch-url"),
+        (tool("http_get", "Send a request", url="", method=""), "method", "identifier"),
+        (tool("list_files", "List files", page_token="Token of the next page"), "page_token", "identifier"),
+        (tool("list_members", "List the members of a group", group="", members=NUMBER), "members", "recipient"),
+    ],
+    ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
+)  # fmt: skip
+def test_near_misses_of_these_kinds(definition: dict[str, Any], leaf: str, unwanted: str) -> None:
+    assert unwanted not in roles(definition)[leaf]

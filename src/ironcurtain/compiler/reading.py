@@ -142,12 +142,18 @@ def _by_model(read: Read, speaker: Speaker, matter: Matter, asking: Asking) -> N
     second = read_by_model(speaker, matter, variant=1, tell=asking.tell).readings if twice else {}
     read.second = [*read.readings] if twice else []
     for number in wanted:
-        one, two = first.get(number, UNREAD), second.get(number, UNREAD)
-        if twice and one.state is State.UNREAD and two.state is not State.UNREAD:
-            one = two  # one of the two understood it: there is nothing to compare with
-        read.readings[number - 1] = one
+        one = first.get(number, UNREAD)
         if twice:
-            read.second[number - 1] = two if two.state is not State.UNREAD else one
+            one, read.second[number - 1] = compared(one, second.get(number, UNREAD))
+        read.readings[number - 1] = one
+
+
+def compared(one: Reading, two: Reading) -> tuple[Reading, Reading]:
+    """Return two readings of a sentence to compare; where only one was understood, it stands for both."""
+    if one.state is State.UNREAD or two.state is State.UNREAD:
+        known = two if one.state is State.UNREAD else one
+        return known, known
+    return one, two
 
 
 def compiled_from(read: Read, tools: Sequence[Tool], known: Known, kept: Readings) -> tuple[Compiled, list[list[int]]]:

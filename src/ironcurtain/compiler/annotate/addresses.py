@@ -69,11 +69,15 @@ def address(argument: Argument, tool: Setting) -> Meaning | None:
     proxied = words[-1] == "proxy" or not tool.only_reads
     host = words[-1] in _HOSTS and proxied and _SENDING.search(f"{' '.join(words)} {argument.says}")
     visited = words[-1] in _SITES and tool.speaks_of(*_VISITING) and not argument.is_number
-    if not (named or formatted or host or visited or _BEGINS.match(argument.says)):
+    watched = (
+        words in (("page",), ("site",)) and tool.speaks_of("monitor", "scrape", "crawl") and not argument.is_number
+    )
+    if not (named or formatted or host or visited or watched or _BEGINS.match(argument.says)):
         return None
     if words[-1] in ("name", "id", "key", "type", "title", "label", "kind") and not formatted:
         return None
-    return _name_like_one(argument, formatted=formatted) or _url(argument, tool)
+    subscribes = tool.speaks_of("subscribe")
+    return _name_like_one(argument, formatted=formatted, subscribes=subscribes) or _url(argument, tool)
 
 
 def _machine(argument: Argument, tool: Setting) -> Meaning | None:
@@ -97,7 +101,7 @@ def _described_inside(argument: Argument, tool: Setting) -> Meaning | None:
     return meaning("send-url", doubt="an address may stand in it")
 
 
-def _name_like_one(argument: Argument, *, formatted: bool) -> Meaning | None:
+def _name_like_one(argument: Argument, *, formatted: bool, subscribes: bool) -> Meaning | None:
     """What looks like an address and may be a name."""
     words, says = argument.words, argument.says
     if {"id", "or", "url"} <= set(words):
@@ -107,6 +111,8 @@ def _name_like_one(argument: Argument, *, formatted: bool) -> Meaning | None:
     if words[-1] == "uri" and len(words) > 1 and not re.search(r"http|url|web", says):
         sent = {"send-url"} if not _GOALS.isdisjoint(words[:-1]) else set()
         return meaning("fetch-url", "identifier", *sent, doubt="an address, or a name in the form of one")
+    if words[-1] == "endpoint" and subscribes:
+        return meaning("identifier", "recipient", "send-url", doubt="an address of any kind that is told of events")
     if words[-1] == "endpoint" and not formatted and not re.search(r"http|url|webhook|notif", says):
         return meaning("identifier", "send-url", doubt="an address, or a path below one")
     return meaning("identifier") if words[-1] == "endpoint" and _BELOW_ONE.search(says) else None

@@ -73,5 +73,5 @@ def _own(argument: Argument) -> Meaning | None:
     if not roles or _FILES.search(says):
         roles |= {"read-path"}
     if argument.free:
-        return meaning("outbound-content", *roles, doubt="what an attachment holds is not described")
+        return meaning("outbound-content", "fetch-url", *roles, doubt="what an attachment holds is not described")
     return meaning(*roles)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.setting import Meaning, meaning
-from ironcurtain.compiler.annotate.text import lexicon, words_of
+from ironcurtain.compiler.annotate.text import is_named_by_id, lexicon, words_of
 
 if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.arguments import Argument
@@ -28,7 +28,7 @@ _PARAMETERS: Final = lexicon("parameter param input")
 _BODIES: Final = lexicon("source body content text")
 _LOOKED_AT: Final = lexicon("snippet program statement")
 """Code that a reader only looks at."""
-_TYPED: Final = ("input", "stdin", "key", "process", "session", "terminal", "shell", "repl")
+_TYPED: Final = ("input", "stdin", "key", "process", "session", "terminal", "shell", "repl", "bash")
 """What a tool types into that is a running program."""
 _STARTING: Final = (
     "run", "launch", "open", "start", "build", "load", "spawn", "exec", "compile", "test", "debug", "install", "invoke",
@@ -55,7 +55,7 @@ def is_sql(argument: Argument, tool: str) -> bool:
 def command(argument: Argument, tool: Setting) -> Meaning | None:
     """Return the role of something that is carried out."""
     words = argument.words
-    if argument.is_flag or argument.is_number or not words or "cron" in words:
+    if argument.is_flag or argument.is_number or not words or "cron" in words or is_named_by_id(argument.says):
         return None
     executes = "execute" in tool.effects
     if (executes and words[-1] in ("task", "instruction", "prompt", "goal")) or _is_told(argument, tool):
@@ -85,6 +85,8 @@ def _is_program(argument: Argument, tool: Setting, *, runs: bool) -> bool:
         return True
     if last == "template" and tool.speaks_of("eval", "evaluate", "render"):
         return True
+    if last in _BODIES and {"config", "pipeline", "workflow"} & set(words) and "execute" in tool.effects:
+        return True
     code = last in ("function", "js") and re.search(r"javascript|=>|code", f"{argument.says} {tool.nutshell}")
     return bool(code or _RUN.search(argument.says))
 
@@ -103,7 +105,7 @@ def _is_fed(argument: Argument, tool: Setting) -> bool:
         return True
     if any(words_of(name)[-1:] == ("command",) for name in argument.above) and last in ("data", "payload", "input"):
         return True
-    typed = last in ("input", "key", "text", "data", "keystroke") and tool.speaks_of(*_TYPED)
+    typed = last in ("input", "key", "text", "data", "keystroke", "ascii", "special") and tool.speaks_of(*_TYPED)
     return typed and in_shell and not tool.only_reads
 
 

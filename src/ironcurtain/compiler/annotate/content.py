@@ -54,6 +54,8 @@ def _is_said(argument: Argument, tool: Setting) -> bool:
     words = argument.words
     published = tool.subject.is_about("publishing", "mail") or tool.speaks_of("profile", "post")
     leaves = tool.effects & {"send", "share"} or (published and tool.effects & {"create", "update"})
+    if leaves and "template" in words and words[-1] in ("variable", "data", "param", "parameter", "value", "field"):
+        return True
     if not leaves or argument.enum or argument.is_criterion or "template" in words:
         return False
     if words[-1] == "status":  # of a message it is its state; of a tool that posts one, the message

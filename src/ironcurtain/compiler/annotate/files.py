@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ironcurtain.compiler.annotate.paths import DESTINATION, ENDS, NAMES, is_auxiliary, path_roles
 from ironcurtain.compiler.annotate.relative import is_root, root_of
 from ironcurtain.compiler.annotate.setting import Meaning, meaning
-from ironcurtain.compiler.annotate.text import first_sentence, lexicon
+from ironcurtain.compiler.annotate.text import first_sentence, is_named_by_id, lexicon
 
 if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.arguments import Argument
@@ -59,7 +59,8 @@ _BEGINS: Final = re.compile(
     r"|.{0,30}\blocal file ?names?\b|.{0,50}\b(?:file|filter|script|local|absolute|relative|file ?system) paths?\b"
     r"|(?:the )?file ?names? to (?:save|write|load|read)|(?:save|write) .{0,40} to (?:an? |this )?file\b"
     r"|load .{0,40} from (?:the |an? )?(?:specified |given )?file\b|.{0,30}\bor path to\b"
-    r"|(?:the |a |local )*files? to (?:read|open|upload|attach|parse|import|process|analy[sz]e|convert|edit|write|"
+    r"|(?:the |a |local |one or more |array of |list of )*files? to (?:read|open|upload|attach|parse|import|process|"
+    r"analy[sz]e|convert|edit|write|"
     r"create)"
     r"|(?!active)(?:[\w-]+ ){1,3}(?:director(?:y|ies)|file ?paths?|filesystem paths?)(?=[.,;:(]|$)"
     r"|(?:the |a |list of )*(?:image|audio|video|input|source|log|text|pdf|csv|media|local) files?(?=[.,;:(]|$)"
@@ -118,7 +119,7 @@ def file(argument: Argument, tool: Setting) -> Meaning | None:
     """Return the roles of a path, which is known by its name, its words, or what it may be by default."""
     if argument.is_flag or argument.holds_numbers or not argument.words or not _may_be_path(argument, tool):
         return None
-    if _PART.match(argument.says):
+    if _PART.match(argument.says) or is_named_by_id(argument.says):
         return meaning("identifier")
     if _is_only_a_label(argument, tool):
         return None
@@ -216,7 +217,8 @@ def speaks_of_elsewhere(argument: Argument) -> bool:
 def _may_be_path(argument: Argument, tool: Setting) -> bool:
     words = argument.words
     last = words[-1]
-    if (words[-2:-1] and words[-2] in _OTHER_PATHS and last == "path") or _is_of_another_kind(argument, tool):
+    other = last == "token" or (words[-2:-1] and words[-2] in _OTHER_PATHS and last == "path")
+    if other or _is_of_another_kind(argument, tool):
         return False
     of_urls = any({"url", "uri"} & set(name.split()) for name in tool.siblings)
     if of_urls and (words[0] in _PATTERNS or re.match(r"(?:regex|glob|patterns?)\b", argument.says)):
@@ -241,7 +243,8 @@ def _may_be_path(argument: Argument, tool: Setting) -> bool:
     moved = last in ("source", "destination", "src", "dest", "from", "to") and tool.speaks_of(*_MOVED)
     moved = moved or (last in ENDS and tool.speaks_of(*_CARRYING) and _CARRIED.search(tool.nutshell) is not None)
     moved = moved or (last in _KINDS | ENDS | _TERSE and _works_on_files(argument, tool))
-    if _is_result(argument, tool) or _is_local_end(argument, tool):
+    globs = last == "glob" and {"file", "path"} & set(words) and not of_urls
+    if globs or _is_result(argument, tool) or _is_local_end(argument, tool):
         return True
     return described or called or (last not in _NOT_A_PATH and (named or (moved and not tool.subject.remote)))
 
@@ -323,6 +326,6 @@ def _loose(tool: Setting) -> Meaning:
     if "send" in tool.effects:
         return meaning("outbound-content", doubt="the name of a file that is sent along")
     if re.search(r"\bdownload|save\b", tool.nutshell):
-        return meaning("write-path")
+        return meaning("write-path", "identifier")
     roles = ("read-path",) if tool.only_reads else ("read-path", "write-path")
-    return meaning(*roles, doubt="a file, of which it is not said where")
+    return meaning(*roles, "identifier", doubt="a file, of which it is not said where")

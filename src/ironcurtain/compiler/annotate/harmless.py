@@ -120,6 +120,10 @@ _GIVING: Final = (
 """Verbs of tools that make what they are about, or attach it to something else."""
 _THINGS_TOO: Final = lexicon("zone page worker port device window thread block case document")
 """A measure or a way, and a thing where a call has to give it as text: a DNS zone, a page, a serial port."""
+_TOKENED: Final = lexicon(
+    "folder file doc document sheet spreadsheet app table node wiki space board note block view record base object"
+)
+"""What some services name by a token, which is no secret."""
 _SENDERS: Final = lexicon("from sender")
 _ADDRESSED: Final = lexicon("to cc bcc from sender")
 
@@ -129,6 +133,11 @@ def is_acted_on(argument: Argument, tool: Setting) -> bool:
     last = argument.words[-1]
     if argument.free:
         return False
+    visited = argument.words == ("page",) and tool.speaks_of("monitor", "scrape", "crawl") and not argument.is_number
+    if visited or (last == "method" and "method" in tool.words):  # of the web; of an API, not of a request
+        return True
+    if last == "token" and argument.words[-2:-1] and argument.words[-2] in _TOKENED:
+        return True
     if argument.words[0] in _THINGS_TOO and len(argument.words) == 1 and argument.required and not argument.says:
         return True
     if tool.speaks_of(*_GIVING):

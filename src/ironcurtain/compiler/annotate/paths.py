@@ -37,6 +37,9 @@ _SAVED: Final = re.compile(
     r"\b(?:save|write|output|export|download(?:ed)?|stored?)\b.{0,40}\b(?:to|in|into|at)\b|\boutput (?:file|path|dir)|"
     r"\bwhere .{0,30}(?:saved|written|stored|downloaded)|destination|\b(?:save|write) .{0,40}\bto (?:an? |this )?file\b"
 )
+_INPUT: Final = re.compile(
+    r"(?:the |full |absolute )*(?:path|file ?path|location) (?:to|of|for) (?:the |an? )?(?:input|source|original)\b"
+)
 _DELETED: Final = re.compile(r"\b(?:files?|paths?|director(?:y|ies)|folders?)\b.{0,30}\bto (?:delete|remove)\b")
 _DELETES_FILES: Final = re.compile(r"^(?:deletes?|removes?) (?:\w+ ){0,4}(?:files?|director(?:y|ies)|folders?)\b")
 _AROUND: Final = re.compile(r"\bfile (?:containing|that contains|in which|where) (?:the|a)\b")
@@ -65,9 +68,11 @@ def _is_removal(words: list[str]) -> bool:
 def _path_roles(argument: Argument, tool: Setting) -> set[str]:
     """Return what is done with a file, from the argument's own words first, then from the tool's."""
     words = set(argument.words)
-    if is_sent_along(argument, tool.effects):
-        return {"read-path"}
-    if words & {"cwd", "workdir", "working"} or "working dir" in argument.says[:60]:
+    looked_at = argument.words[-1] == "glob"
+    if looked_at or is_sent_along(argument, tool.effects) or _INPUT.match(argument.says):
+        return {"read-path"} | ({"delete-path"} if looked_at and "delete" in tool.effects else set())
+    built_from = argument.words[-1] == "context" and tool.speaks_of("build")
+    if built_from or words & {"cwd", "workdir", "working"} or "working dir" in argument.says[:60]:
         cleaned = {"delete-path"} if tool.speaks_of("clean", "cleanup", "purge", "wipe") else set()
         return {"read-path"} if tool.only_reads else {"read-path", "write-path"} | cleaned
     renamed = "new" in words and tool.speaks_of("move", "rename", "copy", "duplicate")
@@ -159,7 +164,8 @@ def _by_effect(argument: Argument, tool: Setting) -> set[str]:
         # What is run does what it says, wherever it lies.
         runs = tool.speaks_of("run", "execute", "exec", "launch", "invoke", "eval", "script")
         return {"read-path", "command"} if runs else {"read-path", "write-path"}
-    replaces = {"update"} if tool.speaks_of("write", "save", "put", "create") else set()
+    edits = tool.speaks_of("edit", "patch", "modify")
+    replaces = {"update"} if tool.speaks_of("write", "save", "put", "create") and not edits else set()
     return {"write-path"} if whole and effects <= {"create", "read"} | replaces else {"read-path", "write-path"}
 
 

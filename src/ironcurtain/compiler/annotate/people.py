@@ -31,6 +31,11 @@ _GRANTS: Final = lexicon(
     """forwarding share invite assign grant permission subscribe access collaborator delegate forward"""
 )
 _GRANTING: Final = re.compile(r"\b(?:grant|share|invite|assign|permission|subscribe|give access)\b")
+_GATHERING: Final = ("chat", "group", "conversation", "dm", "meeting", "call", "room")
+"""What is made of people, who then hear of it."""
+_SAID_TO_BE_ONE: Final = re.compile(
+    r"\b(?:id|name|number|address)s? of the (?:\w+ )?(?:recipient|receiver|addressee)s?\b"
+)
 _GROUPS: Final = lexicon("group domain account")
 _ACCESS: Final = ("share", "permission", "grant", "access", "restriction", "acl", "sharing")
 _ADDED: Final = lexicon(
@@ -121,7 +126,7 @@ def _written_to(argument: Argument, who: str, tool: Setting) -> Meaning | None:
     if words == ("to",) and not _reaches(argument, tool):
         return None
     granted = words[0] in _GIVING and words[-1] in ("to", "with", "user", "people", "group", "team", "email", "member")
-    addressed = granted or (words[0] in _TO and (len(words) == 1 or words[1] in _ADDRESSED))
+    addressed = granted or (words[0] in _TO and (len(words) == 1 or words[1] in _ADDRESSED | {"number", "phone"}))
     if words == ("with",) and "share" in tool.effects:
         return meaning("recipient")
     if addressed or (who in _TO and who != "to") or _is_forwarded(words, tool):
@@ -135,12 +140,18 @@ def _written_to(argument: Argument, who: str, tool: Setting) -> Meaning | None:
         return meaning("recipient")
     if words[-1] == "email" and len(words) > 1 and (_WHO.isdisjoint(words[:-1]) or "new" in words):
         return meaning("recipient")
-    if sends and who == "participant":
+    if _is_gathered(who, tool) or _SAID_TO_BE_ONE.search(argument.says[:80]):
         return meaning("recipient")
     if sends and words in (("number",), ("phone",)) and tool.speaks_of("sms", "text", "call", "whatsapp", "phone"):
         return meaning("recipient")
     reached = sends or tool.subject.is_about("chat") or tool.speaks_of("call", "dial", "sms")
     return meaning("recipient") if reached and {"phone", "mobile"} & set(words) and "from" not in words else None
+
+
+def _is_gathered(who: str, tool: Setting) -> bool:
+    """Return whether it is somebody whom a chat, a group or a call is made of, and who then hears of it."""
+    gathers = tool.speaks_of(*_GATHERING) and not tool.only_reads and "delete" not in tool.effects
+    return who in ("participant", "member") and ("send" in tool.effects or gathers)
 
 
 def _is_forwarded(words: tuple[str, ...], tool: Setting) -> bool:

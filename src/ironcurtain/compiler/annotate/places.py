@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.setting import Setting
 
 _CHANNELS: Final = lexicon("channel room thread conversation chat board topic")
-_BESIDES: Final = lexicon("id name key ts or slug target source parent list alias root url uri href path")
+_BESIDES: Final = lexicon("id name key ts or slug target source parent list alias root url uri href path arn")
 _PUBLISHED: Final = re.compile(r"pub/?sub|publish|subscri|produc|consum|broker|queue|offset|partition|messages?\b")
 
 
@@ -48,7 +48,8 @@ def place(argument: Argument, tool: Setting) -> Meaning | None:
     if argument.is_flag or (argument.is_number and words[-1:] != ("id",)):
         return None
     what = next((word for word in reversed(words) if word not in _BESIDES), "")
-    if what == "topic" and not _PUBLISHED.search(f"{argument.says} {tool.nutshell}"):
+    streams = tool.speaks_of("produce", "consume", "publish", "subscribe", "kafka", "sns", "pubsub", "mqtt")
+    if what == "topic" and not streams and not _PUBLISHED.search(f"{argument.says} {tool.nutshell}"):
         return None
     consumers = what == "group" and ("consumer" in argument.says or tool.speaks_of("consumer", "offset", "consume"))
     if consumers or (what == "thread" and tool.subject.is_about("mail")):

@@ -43,6 +43,7 @@ def sum_of_money(argument: Argument, tool: Setting) -> Meaning | None:
     words = argument.words
     last = words[-1] if words else ""
     named = last in _AMOUNTS or (argument.is_number and set(words) & _AMOUNTS and not set(words) & _COUNTS)
+    named = named or (argument.is_number and "bid" in words and last != "id")
     named = named or (last == "value" and _COIN.search(argument.says) is not None)
     if not named or argument.is_flag or argument.enum or (not argument.is_number and _AN_ID.search(argument.says)):
         return None

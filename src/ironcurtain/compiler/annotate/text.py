@@ -10,6 +10,9 @@ from typing import Final
 LONGEST: Final = 2_000  # characters of one description that are read
 _PARTS: Final = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _WORD: Final = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
+_BY_ID: Final = re.compile(
+    r"\bids?,? or (?:its |the )?(?:exact |full )?names?\b|\bby (?:its )?(?:id|name) or (?:exact )?(?:id|name)\b"
+)
 _KEEP_S: Final = frozenset(
     """address alias access status class https process bus sms css dns ls news business canvas basis analysis
     progress redis kubernetes aws always previous various series campus bonus focus""".split()  # noqa: SIM905 - to be read
@@ -55,6 +58,11 @@ def singular(word: str) -> str:
     if word.endswith(("ches", "shes", "xes", "sses", "zes")):
         return word[:-2]
     return word[:-1]
+
+
+def is_named_by_id(says: str) -> bool:
+    """Return whether a description says that something is named by its id or name, and so is kept by the server."""
+    return _BY_ID.search(says[:120]) is not None
 
 
 def first_sentence(text: str) -> str:

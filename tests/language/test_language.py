@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -94,6 +96,13 @@ limits: st.SearchStrategy[Limit] = st.one_of(
     st.builds(Origin, several),
     st.sampled_from(Task),
 )
+
+
+def is_said(found: tuple[Limit, ...]) -> bool:
+    """Whether no `to anyone` stands before an `outside`: `to anyone outside ~/A` speaks of people."""
+    return not any(one == People() and isinstance(two, Place) and two.outside for one, two in pairwise(found))
+
+
 known_acts = st.lists(st.sampled_from(ACTS), min_size=1, max_size=2, unique=True).map(tuple)
 exceptions = (
     st.builds(
@@ -103,14 +112,14 @@ exceptions = (
     )
     | st.builds(Except, st.builds(Doing, tools=several), st.lists(limits, max_size=1).map(tuple))
     | st.builds(Except, st.builds(Doing, things=some_things), st.lists(limits, max_size=1).map(tuple))
-    | st.builds(Except, st.just(Doing()), st.lists(limits, min_size=1, max_size=2).map(tuple))
+    | st.builds(Except, st.just(Doing()), st.lists(limits, min_size=1, max_size=2).map(tuple).filter(is_said))
 )
 
 
 @st.composite
 def statements(draw: st.DrawFn) -> Statement:
     mood = draw(st.sampled_from(Mood))
-    own = tuple(draw(st.lists(limits, max_size=3)))
+    own = draw(st.lists(limits, max_size=3).map(tuple).filter(is_said))
     only = draw(st.none() | st.integers(0, len(own) - 1)) if own and mood is Mood.MAY else None
     return Statement(mood, draw(doings), own, only, tuple(draw(st.lists(exceptions, max_size=2))))
 

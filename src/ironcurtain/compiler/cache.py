@@ -14,7 +14,7 @@ from ironcurtain.artifacts.files import read_artifact, write_artifact
 from ironcurtain.errors import ArtifactError
 
 _MOST: Final = 300  # entries; the oldest go
-_ROOMS: Final = ("model", "wire", "resolve", "engine", "artifacts", "mediation", "analysis", "compiler")
+_ROOMS: Final = ("model", "wire", "resolve", "engine", "artifacts", "mediation", "analysis", "language", "compiler")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,8 @@ def code_version() -> str:
     """Of everything that takes part in a compilation."""
     whole = hashlib.sha256()
     root = Path(ironcurtain.__file__).parent
-    for file in sorted(file for room in _ROOMS for file in (root / room).rglob("*") if file.suffix in (".py", ".txt")):
+    for file in sorted(
+        file for room in _ROOMS for file in (root / room).rglob("*") if file.suffix in (".py", ".txt", ".lark")
+    ):
         whole.update(f"{file.relative_to(root)}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
     return whole.hexdigest()

@@ -85,7 +85,7 @@ class Grounding:
             case Count():
                 return _count(limit, tool)
             case Attachments():
-                return self._attachments(limit, tool)
+                return self._attachments(limit, tool, certain=certain)
             case Content(question):
                 return Ground(question=question)
             case After(things):
@@ -117,12 +117,15 @@ class Grounding:
         values = (*meant.values, *meant.people, *(meant.hosts if not parts else ()))
         others: list[Part] = []
         if values:
-            if not certain:  # what the owner wrote is a spelling too
-                values = tuple(dict.fromkeys((*values, *(n.text for n in limit.names if self._is_name(n.text)))))
             leaves, own = self._at_places(tool, values, meant, certain=certain)
-            parts += own
+            if not certain or limit.outside:  # what the owner wrote is a spelling too
+                written = (n.text for n in limit.names if self._is_name(n.text))
+                _, own = self._at_places(tool, tuple(dict.fromkeys((*values, *written))), meant, certain=False)
             if certain and own and not limit.outside:
                 others = self._other_places(tool, leaves)
+                parts = [one.with_(two) for one in parts or [Part()] for two in own]  # every kind in its own place
+            else:
+                parts += own
             covers |= {role for leaf in leaves for role in tool.arguments[leaf].roles}
             names |= set(leaves)
         if not parts:
@@ -261,6 +264,8 @@ class Grounding:
             raise Problem(f"{' '.join(meant.words)} is a directory, and nobody", "name a list or an address")
         parts = []
         people = (*meant.people, *meant.values)
+        if people and certain == limit.outside:  # the name itself is a spelling, too
+            people = tuple(dict.fromkeys((*people, *(each.text for each in names if self._is_name(each.text)))))
         if people:
             parts.append(Part(lists=((roles, people),)))
         hosts = (*meant.hosts, *domains)
@@ -327,7 +332,9 @@ class Grounding:
         texts = [value.text for value in condition.values]
         match test:
             case Comparison.IS | Comparison.IS_NOT:
-                values = _typed(argument, [each for text in texts for each in self._spelled(text, argument)])
+                loosely = certain == (test is Comparison.IS_NOT)  # then the name itself is a spelling, too
+                every = [each for text in texts for each in self._spelled(text, argument)]
+                values = _typed(argument, list(dict.fromkeys([*every, *(texts if loosely else ())])))
                 return Part(values={key: {"in": values}}), test is Comparison.IS_NOT
             case Comparison.AT_MOST | Comparison.AT_LEAST if not certain and _is_text(argument):
                 return Part(values={key: {"matches": _beyond(texts[0], most=test is Comparison.AT_MOST)}}), True
@@ -389,8 +396,8 @@ class Grounding:
 
     # --- With what. ---
 
-    def _attachments(self, limit: Attachments, tool: Tool) -> Ground | None:
-        leaves = [leaf for leaf, a in tool.arguments.items() if "read-path" in a.roles or "attachment" in a.words]
+    def _attachments(self, limit: Attachments, tool: Tool, *, certain: bool) -> Ground | None:
+        leaves = [leaf for leaf, a in tool.arguments.items() if "read-path" in a.roles or is_attached(a)]
         if limit.without:
             return Ground(unless=tuple(Part(values={f"arg:{leaf}": PRESENT}) for leaf in leaves))
         if not leaves:
@@ -402,7 +409,10 @@ class Grounding:
         meant = self.setup.meant(limit.names)
         if not meant.paths or not roles:
             return None
-        return Ground((Part(paths=(roles, meant.paths)),), covers=roles, names=frozenset(leaves))
+        files = frozenset(leaf for leaf in leaves if "read-path" in tool.arguments[leaf].roles)
+        others = [] if certain else [leaf for leaf in leaves if leaf not in files and tool.arguments[leaf].roles]
+        unknown = tuple(Part(values={f"arg:{leaf}": PRESENT}) for leaf in others)  # where they are from is not said
+        return Ground((Part(paths=(roles, meant.paths)), *unknown), covers=roles, names=files)
 
     def _reads(self, key: str) -> bool:
         return any(tool.key == key and "read" in tool.might.acts for tool in self.tools)
@@ -417,6 +427,11 @@ class Grounding:
             or (meant.values and tool.of(Category.PLACE) and "read" in tool.might.acts)
         ]
         return tuple(found)
+
+
+def is_attached(argument: Argument) -> bool:
+    """Whether an argument is, or is part of, what goes along with a message, in whatever form."""
+    return not {"attach", "attachment"}.isdisjoint(words_of(argument.leaf))
 
 
 def _last(leaf: str) -> str:
@@ -442,7 +457,7 @@ def _count(limit: Count, tool: Tool) -> Ground | None:
         by_list.setdefault(argument.leaf.partition("[]")[0], []).append(argument)
     if len(by_list) > 1:
         return None  # several lists are not added up
-    counted = [a for a in several if a.required and "null" not in a.types] or several
+    counted = [a for a in several if "[]" not in a.leaf or (a.required and "null" not in a.types)]
     return Ground(tuple(Part(values={f"arg:{a.leaf}": more}) for a in counted[:1])) if counted else None
 
 
@@ -465,7 +480,8 @@ def _combined(conditions: Sequence[Condition]) -> list[Condition]:
 
 def _needs_somebody(tool: Tool) -> bool:
     """Whether a call goes to somebody even where it names nobody: a reply does, an event without guests does not."""
-    return tool.in_doubt or bool(tool.named_acts & _TO_SOMEBODY)
+    picked = any(argument.absent_unknown for argument in tool.arguments.values() if argument.has(Category.PARTY))
+    return picked or tool.in_doubt or bool(tool.named_acts & _TO_SOMEBODY)
 
 
 def _absent(argument: Argument) -> Part:
@@ -510,6 +526,7 @@ def _repositories(
     named = sorted({value.rpartition("/")[2] for value in values} - {"*"})
     if not certain and named:
         yield Part(values={f"arg:{name}": {"in": named}})
+        yield Part(values={f"arg:{name}": {"matches": f"(?i)({'|'.join(map(_spellings, named))})"}})
 
 
 def _spellings(value: str) -> str:

@@ -95,7 +95,10 @@ def read_constitution(
         raise Refusal("constitution_too_long", f"more than {MOST_SENTENCES} sentences", "say it in fewer words")
 
     def is_right(lines: list[str]) -> bool:
-        return not compile_statements([Sourced(parse(line)) for line in lines], tools, known).problems
+        try:
+            return not compile_statements([Sourced(parse(line)) for line in lines], tools, known).problems
+        except StatementError:  # kept by an earlier version of the language
+            return False
 
     def is_whole(lines: list[str]) -> bool:
         return is_right(lines) and not any(_is_said_elsewhere(parse(line), tools) for line in lines)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.compiler.annotate.acts import acts_of_words
 from ironcurtain.compiler.annotate.text import words_of
-from ironcurtain.compiler.grounding import UNCONCERNED, Grounding, known_argument
+from ironcurtain.compiler.grounding import UNCONCERNED, Grounding, is_attached, known_argument
 from ironcurtain.compiler.naming import Setup
 from ironcurtain.compiler.parts import PRESENT, Ground, Part, joined
 from ironcurtain.compiler.picking import Pick, permitted_acts, picked
@@ -35,6 +35,7 @@ from ironcurtain.language.statement import (
     Attachments,
     Budget,
     Comparison,
+    Condition,
     Content,
     Count,
     Doing,
@@ -55,9 +56,9 @@ from ironcurtain.wire.strict_json import canonical
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ironcurtain.compiler.catalogue import Tool
+    from ironcurtain.compiler.catalogue import Argument, Tool
     from ironcurtain.compiler.setup import Known
-    from ironcurtain.language.statement import Limit, Line
+    from ironcurtain.language.statement import Limit, Line, Name
 
 _LAYERS: Final = {Mood.NEVER: 1, Mood.ASK: 3, Mood.MAY: 4, Mood.OTHERWISE: 5}
 _JOINED: Final = 2
@@ -168,7 +169,8 @@ def compile_statements(
     picks by now are left out of it and noted.
     """
     lines = tuple(lines)
-    compiler = _Compiler(tuple(tools), Setup(known))
+    tools = tuple(tool for tool in tools if "*" not in tool.key)  # in a rule it would stand for others: it is denied
+    compiler = _Compiler(tools, Setup(known))
     meanings: list[Meaning] = []
     drafts: dict[_Draft, list[int]] = {}
     limits: dict[str, Any] = {}
@@ -278,19 +280,28 @@ class _Compiler:
             picks = [pick for pick in picks if pick.tool.key in agreed]
             notes += [f"new since you agreed, and left out: {', '.join(new)}"] if new else []
         refused: list[Problem] = []
+        asked: list[Tool] = []
         for pick in picks:
             try:
                 made = list(self._for(statement, pick, grounding, notes))
             except Problem as problem:
-                if statement.doing.tools or not permits:
+                if statement.doing.tools:
                     raise
                 refused.append(problem)
+                if not permits:  # it is not known what the statement comes to here
+                    asked.append(pick.tool)
                 continue
             drafts += made
             tools += [pick.tool.key] if made else []
         if not drafts and not _may_be_empty(statement):
             raise refused[0] if refused else _unlimited(picks)
-        notes += [f"leaves out {problem}" for problem in dict.fromkeys(map(str, refused))]
+        if asked and all(draft.layer == _JOINED for draft in drafts):
+            raise refused[0]  # it was said of no tool
+        if statement.mood.tightens:
+            drafts += [self._draft(_JOINED, tool, {}) for tool in asked]
+            tools += [tool.key for tool in asked]
+        says = "asks, because" if asked else "leaves out"
+        notes += [f"{says} {problem}" for problem in dict.fromkeys(map(str, refused))]
         return _Made(tuple(drafts), tuple(tools), tuple(dict.fromkeys(notes)))
 
     def _for(self, statement: Statement, pick: Pick, grounding: Grounding, notes: list[str]) -> Iterator[_Draft]:
@@ -319,9 +330,9 @@ class _Compiler:
             yield from self._permitted(statement, pick, ground, lifted, notes)
         else:
             yield from self._tightened(statement, pick, ground, lifted)
-            if statement.mood.tightens:
-                for part in _parents(statement, tool, grounding):
-                    yield self._draft(_JOINED, tool, _conditions(part, ()))
+        if permits or statement.mood.tightens:
+            for part in _parents(statement, tool, grounding):
+                yield self._draft(_JOINED, tool, _conditions(part, ()))
 
     # --- Exceptions. ---
 
@@ -343,7 +354,11 @@ class _Compiler:
                 if permits:
                     return None  # it cannot be told whether the exception holds
                 continue
-            found.append(joined(each for each in grounds if each is not None))
+            ground = joined(each for each in grounds if each is not None)
+            if ground.unless and permits:
+                raise Problem("such a comparison in an exception", "write it as a limit: where ... is at most ...")
+            if not ground.unless:
+                found.append(ground)  # otherwise it cannot be told of this tool, for which the statement then stands
         return found
 
     def _flags_left(self, statement: Statement, pick: Pick) -> Iterator[_Draft]:
@@ -458,6 +473,10 @@ def _check(statement: Statement) -> None:
             )
         if not permits and isinstance(limit, Giving):
             raise Problem("`giving only` belongs to a permission", "write it in a may")
+    if statement.only is not None and isinstance(closed := statement.limits[statement.only], Where):
+        for condition in closed.conditions:
+            if condition.test in (Comparison.ABOVE, Comparison.BELOW):
+                raise Problem(f"only and `{condition.test.value}`", "write is at most or is at least")
     for exception in statement.exceptions:
         for limit in exception.limits:
             _check_exception(limit)
@@ -476,6 +495,8 @@ def _check_exception(limit: Limit) -> None:
         for condition in limit.conditions:
             if condition.test in (Comparison.IS_NOT, Comparison.LEFT_OUT) or condition.or_left_out:
                 raise Problem("a negation in an exception", "say what is excepted, without a negation")
+            if condition.test in (Comparison.ABOVE, Comparison.BELOW):
+                raise Problem(f"`{condition.test.value}` in an exception", "write is at most or is at least")
 
 
 def _names_commands(limit: Limit, tool: Tool) -> bool:
@@ -488,13 +509,21 @@ def _names_commands(limit: Limit, tool: Tool) -> bool:
         condition = conditions.get(leaf)
         if "command" in argument.roles:
             exact = condition is not None and condition.test is Comparison.IS
-            named = condition.values[:1] if condition is not None else ()
-            reads = argument.sql and any(_SELECTS.match(name.text) for name in named)
+            reads = argument.sql and condition is not None and _only_selects(condition)
             if not exact and not reads:
                 return False
         elif condition is None and set(argument.words) & _REACHING:
             return False
     return bool(conditions)
+
+
+def _only_selects(condition: Condition) -> bool:
+    """Whether every text that a condition lets pass begins with SELECT."""
+    if condition.test is Comparison.STARTS:
+        return all(_SELECTS.match(name.text) for name in condition.values)
+    return condition.test is Comparison.MATCHES and all(
+        _SELECTS.match(name.text) and "|" not in name.text for name in condition.values
+    )
 
 
 def _closed_twice(lines: Sequence[Sourced]) -> frozenset[int]:
@@ -628,16 +657,29 @@ def _bases(statement: Statement, pick: Pick, unless: list[Part]) -> list[Part]:
 
 
 def _parents(statement: Statement, tool: Tool, grounding: Grounding) -> Iterator[Part]:
-    """The directories above those that a never or an ask speaks of: what is done to them is done to all in them."""
-    for limit in statement.limits:
-        if not isinstance(limit, Place) or limit.outside:
-            continue
-        above: set[str] = set()
-        for path in grounding.setup.meant(limit.names).paths:
+    """The directories above those that are forbidden or asked about: what is done to them is done to all in them."""
+    above: set[str] = set()
+    for names in _kept_apart(statement):
+        for path in grounding.setup.meant(names).paths:
             while (path := path.rpartition("/")[0]) and path.count("/") > 1:
                 above.add(path)
-        for role in sorted(tool.of(Category.PATH)) if above else ():
-            yield Part(values={f"role:{role}": {"in": sorted(above)}})
+    for role in sorted(tool.of(Category.PATH)) if above else ():
+        yield Part(values={f"role:{role}": {"in": sorted(above)}})
+
+
+def _kept_apart(statement: Statement) -> Iterator[tuple[Name, ...]]:
+    """The places that a statement keeps apart: those of a never or an ask, and those that a permission takes back."""
+    permits = statement.mood is Mood.MAY
+    excepted = [limit for exception in statement.exceptions for limit in exception.limits] if permits else []
+    for limit in (*statement.limits, *excepted):
+        back = limit in excepted
+        match limit:
+            case Place(names, outside) if back or outside == permits:
+                yield names
+            case Attachments(names) if back or not permits:
+                yield names
+            case Where(conditions) if back or not permits:
+                yield from (each.values for each in conditions if each.test is Comparison.IN)
 
 
 # --- Permissions. ---
@@ -650,6 +692,8 @@ def _needed(doing: Doing, tool: Tool, ground: Ground) -> frozenset[str]:
     acts = permitted_acts(act for act in doing.acts if act in ACTS)
     needed = frozenset(role for act in acts for role in _NEEDS[act])
     required = frozenset(role for a in tool.arguments.values() if a.required for role in a.roles)
+    if not {"read", "upload"} & set(doing.acts):  # an address beside a message is no part of sending it
+        needed -= frozenset({"fetch-url", "send-url"}) - required
     if doing.tools:  # named by itself: what it cannot do without is meant
         needed |= required
     account = tool.roles & {"account"}
@@ -667,14 +711,21 @@ def _kept_out(statement: Statement, pick: Pick, covered: frozenset[str], named: 
         uncovered = {role for role in argument.roles if _is_resource(role)} - covered
         if leaf in named or (invites and argument.has(Category.PARTY) and not uncovered):
             continue  # `to contacts` speaks of the guests, and of what is sent to them
+        sent_along = is_attached(argument) or _is_undescribed(argument, tool)
         if leaf in tool.might.widening:
             unless += _held(leaf, tool)
-        elif leaf in pick.kept_out or (uncovered and not statement.doing.tools):
+        elif leaf in pick.kept_out or ((uncovered or sent_along) and not statement.doing.tools):
             if argument.required and uncovered:
                 return None
             if not argument.required:
                 unless.append(Part(values={f"arg:{leaf}": {"in": [True]} if argument.is_flag else PRESENT}))
     return unless
+
+
+def _is_undescribed(argument: Argument, tool: Tool) -> bool:
+    """Whether an argument of a tool that sends is an object without a schema: people and files may stand in it."""
+    sends = bool(tool.might.acts & {"send", "share", "upload", "pay"})
+    return sends and "object" in argument.types and not argument.required
 
 
 def _is_resource(role: str) -> bool:

@@ -107,12 +107,10 @@ class Waivers:
 
     def revoke(self, named: str) -> list[Waiver]:
         """Forget the answers about a tool, an argument or a role, as `SERVER/TOOL[:ARGUMENT[:ROLE]]`; return them."""
-        tool, _, rest = named.partition(":")
-        argument, _, role = rest.rpartition(":") if rest.count(":") else (rest, "", "")
         gone = [
             waiver
-            for (server, name, leaf, its), waiver in self.kept.items()
-            if tool == f"{server}/{name}" and argument in ("", leaf) and role in ("", its)
+            for (server, name, leaf, role), waiver in self.kept.items()
+            if named in (tool := f"{server}/{name}", f"{tool}:{leaf}", f"{tool}:{leaf}:{role}")
         ]
         for waiver in gone:
             del self.kept[_key(waiver.proposal)]
@@ -135,7 +133,7 @@ def read_waivers(file: Path) -> Waivers:
             Waiver(Proposal(**_texts(each["proposal"])), agreed=each["agreed"] is True, date=str(each["date"]))
             for each in read_kept(file)["waivers"]
         ]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Refusal(
             "waivers_changed",
             f"{file} was changed by something else than this program ({error})",

@@ -14,15 +14,18 @@ if TYPE_CHECKING:
 
 NEVER_MISSED: Final = frozenset({"none", "outbound-content", "identifier", "amount", "recipient", "attendee"})
 """Roles of which leaving one out means that there is none."""
-EXTRAS: Final = frozenset({"fetch-url", "outbound-content"})
+EXTRAS: Final = frozenset({"fetch-url", "send-url", "outbound-content"})
 """Likewise, beside what a call must have."""
 _PATHS: Final = frozenset({"read-path", "write-path", "delete-path"})
+_REACHED: Final = frozenset({"fetch-url", "send-url", "place", "host", "recipient"})
 _PLACES: Final = frozenset({"place", "host", "identifier"})
 _DEFAULTED: Final = re.compile(
     r"\bdefault(?!s? ?(?:to|is|:|=)? ?(?:null|none|false|empty)\b)(?!s (?:files?|from)\b)"
     r"|\bcurrent (?:working )?(?:dir|folder)"
     r"|\bif (?:not (?:provided|specified|given|set)|omitted|empty|unset)[^.]{0,60}"
     r"\b(?:current|working|home|root|temp\w*|cache|generated|all|same|entire|whole)\b"
+    r"|\b(?:leave|left|when|if) (?:it )?(?:empty|blank|out|absent|omitted)\b(?!,? (?:nothing|none|no )\b)"
+    r"|\b(?:is|are) used otherwise\b|\botherwise\b[^.]{0,40}\b(?:the|all|every\w*|current|latest|open)\b"
 )
 _DIRECTORIES: Final = lexicon("path dir directory folder root cwd workdir workspace project repo repository vault")
 _SAVING: Final = lexicon("download save export screenshot record")
@@ -42,6 +45,10 @@ def is_missed(
     """
     given = frozenset(roles)
     starts_thread = "thread" in argument.words and "send" in effects  # left out, it begins one
+    told = bool(argument.defaults) or _DEFAULTED.search(argument.says) is not None
+    said = _DEFAULTED.search(argument.says) is not None and not argument.required
+    if said and given & (_PATHS | _REACHED) and not starts_thread:
+        return True
     if given <= NEVER_MISSED or argument.above or starts_thread:
         return False
     beside = [other for leaf, (other, _) in others.items() if leaf != argument.leaf and other.required]
@@ -49,15 +56,16 @@ def is_missed(
         return False
     if argument.required:
         return True
-    told = bool(argument.defaults) or _DEFAULTED.search(argument.says) is not None
     if given <= _PLACES:
-        return told or not effects <= {"read"}
+        return told or "place" in given or not effects <= {"read"}
     if not given & _PATHS or told or (not beside and _is_first_path(argument, others)):
         return True
     if not {"attach", "attachment"}.isdisjoint(argument.words):
         return False
     if given == {"write-path"} or not _WRITTEN.isdisjoint(argument.words):
-        written = any("write-path" in found for leaf, (_, found) in others.items() if leaf != argument.leaf)
+        written = any(
+            "write-path" in found and other.required for leaf, (other, found) in others.items() if leaf != argument.leaf
+        )
         makes = bool(effects & {"create", "update"}) and "execute" not in effects
         return not written and (makes or not _SAVING.isdisjoint(words_of(name))) and "return" not in argument.says
     return argument.words[-1] in _DIRECTORIES and not argument.several

@@ -17,7 +17,7 @@ from ironcurtain.compiler.annotate.relative import relative_to
 from ironcurtain.compiler.annotate.roles import meaning_of
 from ironcurtain.compiler.annotate.setting import Setting
 from ironcurtain.compiler.annotate.subject import server_subject, tool_subject
-from ironcurtain.compiler.annotate.text import clean, first_sentence, words_of
+from ironcurtain.compiler.annotate.text import clean, first_sentence, lexicon, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,9 +30,19 @@ if TYPE_CHECKING:
 
     Modes = tuple[tuple[tuple[str, ...], Meaning], ...]
 
-_ABOUT_ITSELF: Final = re.compile(
-    r"\b(?:health|ping|version|capabilit|allowed|server info|configuration|heartbeat|current time|help)\b"
+_ABOUT_ITSELF: Final = lexicon(
+    """health ping version capability capabilities heartbeat help info about status time date current now server check
+    get list show describe api mcp tool service alive ready echo usage guide allowed directory root hello"""
 )
+"""Words of which a tool's name may be made that only tells about its own server."""
+_TELLING: Final = lexicon(
+    "health ping version capability capabilities heartbeat help info status time alive allowed about"
+)
+_KEPT: Final = re.compile(
+    r"\b(?:keys?|secrets?|tokens?|passwords?|credentials?|users?|customers?|records?|contracts?|personal|private|data|my|"
+    r"medical|patients?|accounts?)\b"
+)
+"""Said of what a server keeps for others."""
 _LONGEST_COMMENT: Final = 120  # characters
 
 
@@ -59,8 +69,10 @@ class Understood:
     @property
     def side_effects(self) -> bool:
         """Return whether it changes or discloses anything: false only for a tool that tells about its own server."""
-        says = f"{' '.join(words_of(self.name))} {first_sentence(clean(self.definition.get('description')))}"
-        return self.effects != {"read"} or bool(self.arguments) or not _ABOUT_ITSELF.search(says)
+        named = frozenset(words_of(self.name)) - frozenset(words_of(self.server))
+        told = first_sentence(clean(self.definition.get("description")))
+        itself = bool(named & _TELLING) and named <= _ABOUT_ITSELF and not _KEPT.search(told)
+        return self.effects != {"read"} or bool(self.arguments) or not itself
 
     def roles(self, leaf: str) -> list[str]:
         """Return all roles that an argument may have."""

@@ -131,6 +131,7 @@ def might(definition: Mapping[str, Any], args: Mapping[str, frozenset[str]]) -> 
     spoken |= _access(words, spoken)
     always, optional = _of_arguments(arguments, args, spoken, commands)
     always |= _of_hints(definition.get("annotations"), spoken | always)
+    always |= _selected_beside(arguments, selector, says)
     # (1) What every value of the selector shares: the verbs of the name, unless it only says `manage`.
     shared = always | (named - union(by_value.values()))
     removed = {"trash"} & (spoken - union(by_value.values()))  # told of the mode that deletes
@@ -197,6 +198,17 @@ def _selected(arguments: Mapping[str, Argument], says: str) -> tuple[str, Mappin
             known = union(acts.values())
             return argument.leaf, {value: found or known for value, found in acts.items()}
     return "", {}
+
+
+def _selected_beside(arguments: Mapping[str, Argument], selector: str, says: str) -> frozenset[str]:
+    """Return all that arguments beside the selector may choose to do."""
+    found = NOTHING
+    for leaf, argument in arguments.items() if selector else ():
+        if leaf == selector or argument.above or argument.is_flag or len(argument.enum) < 2:
+            continue
+        acts = [acts_of_words(words_of(value)) for value in selectable(argument, says)]
+        found |= union(acts) if sum(map(bool, acts)) * 2 >= len(acts) > 0 else NOTHING
+    return found
 
 
 def _nested(argument: Argument) -> frozenset[str]:

@@ -24,7 +24,8 @@ _PUBLISHED: Final = re.compile(r"pub/?sub|publish|subscri|produc|consum|broker|q
 
 _PLACES: Final = lexicon(
     """namespace cluster project workspace team organization organisation org tenant database db schema dataset catalog
-    realm vhost keyspace bucket space environment guild vault drive zone warehouse collection connection site board"""
+    realm vhost keyspace bucket space environment guild vault drive zone warehouse collection connection site board
+    notebook"""
 )
 _FORMS: Final = lexicon("id name key slug identifier uuid gid arn number or list")
 _KINDS: Final = frozenset(

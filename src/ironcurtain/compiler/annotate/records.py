@@ -43,6 +43,7 @@ _OTHER_NAMES: Final = lexicon("name firstname lastname surname filename username
 _MAKING: Final = ("create", "new", "make", "register", "add", "generate", "provision", "import", "write", "save")
 _REPLACING: Final = ("put", "upsert", "set", "append", "overwrite")
 _IS_ONE: Final = re.compile(r".{0,40}\b(?:ids?|identifiers?|uuids?|guid|arn|slug)\b")
+_AN_ID_OF: Final = re.compile(r"(?:the |a |numeric |unique |optional )*ids? (?:of|for) (?:the|an?)\b")
 _NAMES_ONE: Final = re.compile(
     r"(?:the )?(?:timestamp|time ?stamp|ts) of the (?:parent |specific )?(?:message|thread|post)"
 )
@@ -141,6 +142,8 @@ def is_id(word: str) -> bool:
 def is_numbered(argument: Argument, tool: Setting) -> bool:
     """Return whether it is a number that names something: of an issue, of a build."""
     words = argument.words
+    if _AN_ID_OF.match(argument.says):
+        return True
     if words[-1:] != ("number",):
         return False
     if len(words) > 1:

@@ -63,6 +63,7 @@ def _besides(argument: Argument, tool: Setting, roles: frozenset[str]) -> set[st
     here = not tool.subject.remote and not speaks_of_elsewhere(argument) and not kept
     here = here or re.search(r"\blocal (?:file|path)|file ?(?:system )?path", argument.says) is not None
     named = {"file", "uri"} <= set(argument.words) and not tool.subject.remote
+    named = named or ("fetch-url" in roles and re.search(r"\bfile:", f"{argument.says} {tool.nutshell}") is not None)
     if (roles | more) & {"fetch-url", "identifier"} and here and (named or _OR_PATH.search(argument.says)):
         more |= path_roles(argument, tool) if named else _input_or(path_roles(argument, tool))
     return more

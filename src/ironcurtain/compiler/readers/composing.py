@@ -12,7 +12,8 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.problems import Problem, did_you_mean
-from ironcurtain.compiler.readers.limiting import for_tightening, joined
+from ironcurtain.compiler.readers.form import tool_name
+from ironcurtain.compiler.readers.limiting import Option, for_tightening, joined
 from ironcurtain.compiler.statements import Sourced, compile_statements
 from ironcurtain.language.parsing import StatementError, parse
 from ironcurtain.language.statement import (
@@ -62,7 +63,8 @@ class Limits:
     excepted: list[Limit] = field(default_factory=list)
     """Attachments that a prohibition or a question does not speak of."""
     only: bool = False
-    """What the first limit names, and nothing else."""
+    """What one limit names, and nothing else: the first, or the first of the kind in `closes`."""
+    closes: type | None = None
     closed: bool = False
     """No arguments are given but the necessary ones and those in the limits."""
 
@@ -107,17 +109,21 @@ class Composer:
         place = ascii_uppercase.find(word) if len(word) == 1 else -1
         if 0 <= place < len(form.parts):
             return form.parts[place].doing
-        keys = [tool.key for tool in self.tools if fnmatchcase(tool.key, word) or fnmatchcase(tool.name, word)]
+        bare = [tool.key for tool in self.tools if tool.name == word]
+        keys = [tool.key for tool in self.tools if tool.key == word or ("/" in word and fnmatchcase(tool.key, word))]
+        keys = keys or (bare if len(bare) == 1 else [])
         if not keys:
             near = did_you_mean(word, [tool.key for tool in self.tools], "take a letter, or a tool by its name")
             raise Problem(f"there is no tool {word}", near)
-        return Doing(tools=tuple(map(Name, keys)))
+        return Doing(tools=tuple(map(tool_name, keys)))
 
     def made(self, mood: Mood, doing: Doing, said: Limits) -> list[str]:
         """Write statements with limits; raise a `Problem` if there is no tool that they can be said of.
 
         A tool that one of the limits cannot be said of is left out, never taken without the limit.
         """
+        if said.only and mood is not Mood.MAY:
+            raise Problem("only belongs to a permission", "write may ... with only a")
         if said.excepted and not mood.tightens:
             raise Problem("a permission with attachments from anywhere else", "say what is permitted, or use never")
         if doing.things:
@@ -144,7 +150,8 @@ class Composer:
         merged = [for_tightening(each, tools) if mood.tightens else each for each in joined(said.limits)]
         if said.closed and mood is Mood.MAY and len(tools) == 1:
             merged.append(_nothing_else(tools[0], merged))
-        close = next((n for n, each in enumerate(merged) if isinstance(each, (Place, People, Where))), None)
+        kinds = (said.closes,) if said.closes is not None else (Place, People, Where)
+        close = next((n for n, each in enumerate(merged) if isinstance(each, kinds)), None)
         exceptions = tuple(Except(limits=(each,)) for each in joined(said.excepted))
         only = close if said.only and mood is Mood.MAY else None
         return write(Statement(mood, doing, tuple(merged), only, exceptions))
@@ -182,7 +189,13 @@ def _said(form: Form, text: str) -> Limits:
             else:
                 said.limits.append(limit)
         else:
-            said.limits += _written(word)
+            written = _written(word)
+            turned = [Option(each).opposite for each in written] if negated else [*written]
+            if None in turned:
+                raise Problem(f"not {word}", "write the opposite of it")
+            said.limits += [each for each in turned if each is not None]
+        if said.only and said.closes is None and said.limits:
+            said.closes = type(said.limits[-1])
         negated = False
     return said
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING
 
+from ironcurtain.language.statement import Name
 from ironcurtain.language.writing import write_doing, write_limit
 
 if TYPE_CHECKING:
@@ -32,6 +33,11 @@ class Part:
     def text(self) -> str:
         """Return what it is about, in words."""
         return write_doing(self.doing).removeprefix("use ")
+
+
+def tool_name(key: str) -> Name:
+    """Return the name that stands for one tool: a star in it is quoted, so that it stands for nothing else."""
+    return Name(key, quoted="*" in key)
 
 
 @dataclass(frozen=True, slots=True)

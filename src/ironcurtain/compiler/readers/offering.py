@@ -12,7 +12,7 @@ from ironcurtain.compiler.catalogue import normal
 from ironcurtain.compiler.naming import Setup
 from ironcurtain.compiler.problems import Problem
 from ironcurtain.compiler.readers.composing import Composer, Limits
-from ironcurtain.compiler.readers.form import Form, Part
+from ironcurtain.compiler.readers.form import Form, Part, tool_name
 from ironcurtain.compiler.readers.limiting import Option, names_in, options, turned
 from ironcurtain.compiler.readers.nearest import Index
 from ironcurtain.compiler.readers.wording import stems_of, wordings
@@ -173,11 +173,17 @@ class Forms:
             by_tool = {tool.key: self._likely(near.wording, tool) for tool in part.tools}
             limits = Counter(by_tool.values()).most_common(1)[0][0] if part.doing.things else by_tool[part.tools[0].key]
             alike = tuple(name for name in part.doing.tools if by_tool[name.text] == limits)
-            if near.wording.mood is Mood.MAY and not set(near.wording.names) <= set(names_in(limits)):
+            if near.wording.mood is Mood.MAY and not {*near.wording.names, *near.wording.excepted} <= set(
+                names_in(limits)
+            ):
                 continue  # a permission is not offered without what the sentence limits it to
             about = replace(part.doing, tools=alike)
             try:
-                yield self.composer.made(near.wording.mood, about, Limits([*limits], only=near.wording.only))
+                yield self.composer.made(
+                    near.wording.mood,
+                    about,
+                    Limits([*limits], only=near.wording.only and near.wording.mood is Mood.MAY),
+                )
             except Problem:
                 continue
 
@@ -200,4 +206,4 @@ class Forms:
 
 
 def _listed(tools: Sequence[Tool]) -> Part:
-    return Part(Doing(tools=tuple(Name(tool.key) for tool in tools)), tuple(tools))
+    return Part(Doing(tools=tuple(tool_name(tool.key) for tool in tools)), tuple(tools))

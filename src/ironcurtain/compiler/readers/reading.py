@@ -46,5 +46,6 @@ UNREAD = Reading(State.UNREAD)
 
 def key_of(sentence: Sentence) -> str:
     """Return the digest that a reading is kept under: the sentence and what it stands under, to the letter."""
-    content = [sentence.text, [*sentence.headings], sentence.lead]
+    content: list[object] = [sentence.text, [*sentence.headings], sentence.lead]
+    content += ["marked"] if sentence.marked else []
     return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()

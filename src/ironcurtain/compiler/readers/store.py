@@ -54,7 +54,7 @@ def read_readings(file: Path) -> Readings:
             for key, each in content["readings"].items()
         }
         picks = {text: frozenset(tools) for text, tools in content["picks"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Refusal(
             "readings_changed",
             f"{file} was changed by something else than this program ({error})",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from ironcurtain.language.parsing import StatementError, parse
 from ironcurtain.language.statement import ACTS
-from ironcurtain.language.writing import gerund, write
+from ironcurtain.language.writing import RESERVED, gerund, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -68,7 +68,8 @@ _TABLE: Final = (
     (rf"^{_SUBJECT}(?=may|must|can)", ""),
     (r"^can\b", "may"),
     (r"\b(?:people|recipients|persons) at once\b|\b(?:recipients|persons)\b", "people"),
-    (r"\b(?:one|an|a single) (email|mail|message)\b", r"\1"),
+    (r"\b(?:one|a single) (email|mail|message)(?= to more than)", r"\1"),
+    (r"\b(?:an|a) (email|mail|message)\b", r"\1"),
     (r"(?<=\bpeople) at (?:a time|once)$", ""),
     (r"\b(?:people|anyone|anybody|someone|somebody|those|members|addresses) (?:who are |that are )?(?:in|on|of) (?:my |our |the )?(?=\u00ab)", ""),
     (r"\b(?:people|anyone|anybody|someone|somebody) (?:who (?:is|are) )?(?:not in|not on|outside(?: of)?) (?:my |our |the )?(?=\u00ab)", "anyone outside "),
@@ -76,7 +77,7 @@ _TABLE: Final = (
     (r"\b(?:under|inside(?: of)?|within|into)\b", "in"),
     (r"\b(?:outside of|not in|anywhere but in|elsewhere than in)\b", "outside"),
     (r",? (?:apart from|but not|other than|except for|with the exception of)\b", ", except"),
-    (r"\b(?:all|any|every|my|our|the|your|its|own|whole|entire|new)\b(?! ?, except) ?", ""),
+    (r"\b(?:all|any|every|my|our|the)\b(?! ?, except) ?", ""),
     (r"\b(?:and|as well as)\b", "or"),
     (r"\beverything\b", "anything"),
     (r",? or\b", " or"),
@@ -94,8 +95,9 @@ _KIND: Final = (
 
 def read_by_table(sentence: Sentence, known: Known, is_right: Callable[[list[str]], bool]) -> tuple[str, ...] | None:
     """Return the statements that a sentence is, or nothing; `is_right` says whether statements pick tools."""
+    # An item is not read without the line that introduces its list: *If I have approved it:*.
     text = f"{sentence.lead} {sentence.text}" if sentence.lead else sentence.text
-    for candidate in (sentence.text, text):
+    for candidate in (text,):
         found: list[str] = []
         for clause in _TWO.split(candidate.strip().rstrip(".!")):
             lines = [line for line in (_direct(clause), _substituted(clause, known)) if line is not None]
@@ -111,9 +113,14 @@ def read_by_table(sentence: Sentence, known: Known, is_right: Callable[[list[str
 
 def _direct(clause: str) -> str | None:
     try:
-        return write(parse(clause[:1].lower() + clause[1:]))
+        line = write(parse(clause[:1].lower() + clause[1:]))
     except StatementError:
         return None
+    # A word of the grammar where a name is expected is no name: *with people*, *to contacts or ask*.
+    names = {name.lower() for name in re.findall(r'"(\w+)"', line)} - {
+        n.lower() for n in re.findall(r'"(\w+)"', clause)
+    }
+    return None if names & RESERVED else line
 
 
 def _substituted(clause: str, known: Known) -> str | None:

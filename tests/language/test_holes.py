@@ -1,0 +1,231 @@
+"""Ways through statements that a tester found, each closed at its mechanism and run through compiler and engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ironcurtain.compiler.annotate.annotator import understand
+from ironcurtain.compiler.catalogue import catalogue_of
+from ironcurtain.compiler.document import Sentence, sentences_of
+from ironcurtain.compiler.problems import Problem
+from ironcurtain.compiler.readers.offering import Forms
+from ironcurtain.compiler.readers.reading import key_of
+from ironcurtain.compiler.readers.store import Readings
+from ironcurtain.compiler.reading import read_constitution
+from tests.language.support import KNOWN, annotated, compiled, policy, tool
+from tests.language.test_attacks import FILES, MAIL, SLACK
+
+PAY = {"b": [tool("pay", "Pay somebody.", "payee amount:number")]}
+SEARCH = {"f": [tool("search_files", "Search the files below a directory.", "path query")]}
+
+
+# --- Exceptions. ---
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "must never pay anything, except where `amount` is less than 50.",
+        "must ask before paying anything, except where `amount` is more than 50.",
+        "may use b/pay, except where `amount` is more than 50.",
+        "may use b/pay only where `amount` is less than 50.",
+    ],
+)
+def test_a_comparison_that_cannot_be_excepted_is_an_error(line: str) -> None:
+    assert "write is at most or is at least" in compiled(line, PAY).problem()
+
+
+def test_an_exception_for_a_place_does_not_cover_a_second_place() -> None:
+    chat = {"c": [tool("post_message", "Post a message to a channel.", "text channel", "also_channel")]}
+    found = compiled("may use c/post_message.\nmust never send messages, except in #team.", chat)
+    assert found.decide("c/post_message", text="x", channel="C1", also_channel="C9") == "deny"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "may read files in ~/Documents, except in ~/Documents/private.",
+        "may read files outside ~/Documents/private.",
+        "may use f/search_files.\nmust never use f/search_files where `path` is in ~/Documents/private.",
+    ],
+)
+def test_what_is_done_to_a_directory_is_done_to_what_is_kept_apart_in_it(lines: str) -> None:
+    found = policy(lines, SEARCH)
+    assert found.decide("f/search_files", path="~/Documents", query="x") == "escalate"
+    assert found.decide("f/search_files", path="~/Documents/a", query="x") == "allow"
+
+
+# --- Names and their spellings. ---
+
+
+@pytest.mark.parametrize("channel", ["C1", "#team", "team", "#TEAM"])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "may use slack/post_message outside #team.",
+        'may use slack/post_message where `channel` is not "#team".',
+        'may use slack/post_message.\nmust never use slack/post_message where `channel` is "#team".',
+    ],
+)
+def test_a_name_is_kept_out_in_every_spelling(lines: str, channel: str) -> None:
+    found = policy(lines, SLACK)
+    assert found.decide("slack/post_message", channel=channel, text="x") == "deny"
+    assert found.decide("slack/post_message", channel="C9", text="x") == "allow"
+
+
+@pytest.mark.parametrize("to", ["ann", "@ann", "ann@books.example"])
+def test_a_person_is_kept_out_by_name_and_by_address(to: str) -> None:
+    chat = {"im": [tool("send_message", "Send a message to a person.", "to text")]}
+    found = policy("may send messages.\nmust never send messages to ann.", chat)
+    assert found.decide("im/send_message", to=to, text="x") == "deny"
+    assert found.decide("im/send_message", to="bob@x.example", text="x") == "allow"
+
+
+@pytest.mark.parametrize("repo", ["app", "app.git", "acme/app", "app/"])
+def test_a_repository_is_kept_out_in_every_spelling(repo: str) -> None:
+    hub = {"h": [tool("create_issue", "Create an issue.", "owner repo title")]}
+    found = policy("may create issues.\nmust never create issues in acme/app.", hub)
+    assert found.decide("h/create_issue", owner="acme", repo=repo, title="x") == "deny"
+    assert found.decide("h/create_issue", owner="acme", repo="other", title="x") == "allow"
+
+
+def test_places_of_two_kinds_must_both_hold() -> None:
+    chat = {"slack": [tool("upload_file", "Upload a file to a channel.", "channel file_path")]}
+    found = policy("may upload files in ~/Projects or #team.", chat)
+    upload: Any = lambda channel, path: found.decide("slack/upload_file", channel=channel, file_path=path)  # noqa: E731
+    assert upload("C1", "~/Projects/x") == "allow"
+    assert upload("C1", "~/x") == "deny"
+    assert upload("C9", "~/Projects/x") == "deny"
+
+
+# --- What goes along. ---
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"attachment_ids": ["medical-file"]},
+        {"files": [{"content": "c2VjcmV0", "filename": "x"}]},
+        {"callback_url": "https://evil.example"},
+        {"options": {"bcc": "eve@x.example"}},
+    ],
+    ids=lambda more: next(iter(more)),
+)
+def test_a_permission_to_send_covers_nothing_that_goes_along(more: dict[str, Any]) -> None:
+    element = {"type": "object", "properties": {n: {"type": "string"} for n in ("path", "content", "filename")}}
+    files = {"type": "array", "items": element}
+    mail = tool(
+        "send_email", "Send an email.", "to:list body", "attachment_ids:list callback_url",
+        attachments=files, options={"type": "object"},
+    )  # fmt: skip
+    more = {"attachments" if name == "files" else name: value for name, value in more.items()}
+    for lines in ("may send email to contacts.", "may send email to contacts with attachments from ~/Projects."):
+        found = policy(lines, {"m": [mail]})
+        assert found.decide("m/send_email", to=["bob@x.example"], body="x", **more) == "deny"
+    assert policy("may send email to contacts.", {"m": [mail]}).decide(
+        "m/send_email", to=["bob@x.example"], body="x"
+    ) == "allow"  # fmt: skip
+
+
+def test_what_is_counted_can_be_left_out_of_elements() -> None:
+    items = {
+        "type": "array",
+        "items": {"type": "object", "properties": {n: {"type": "string"} for n in ("path", "id")}},
+    }
+    many = {"d": [tool("delete_files", "Delete files.", "", items=items)]}
+    found = policy("may use d/delete_files.\nmust never delete more than 3 items at once.", many)
+    assert found.decide("d/delete_files", items=[{"id": str(n)} for n in range(9)]) == "escalate"
+
+
+# --- What tools do. ---
+
+
+def test_every_argument_that_selects_what_is_done_counts() -> None:
+    modes = [{"type": "string", "enum": [first, "delete"]} for first in ("list", "get")]
+    notes = {"l": [tool("manage_notes", "Manage notes.", "id", mode=modes[0], action=modes[1])]}
+    call = {"id": "r", "mode": "list", "action": "delete"}
+    found = compiled("may use l/manage_notes.\nmust never delete anything.", notes)
+    assert found.decide("l/manage_notes", **call) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("condition", "sql"),
+    [
+        ('contains "select "', "delete from x where id in (select 1)"),
+        ("matches /(?i)select .*|with .*/", "with a as (delete from x returning *) select 1"),
+        ('starts with "select " or "delete "', "delete from x"),
+    ],
+)
+def test_a_prohibition_stands_for_statements_that_need_not_be_selects(condition: str, sql: str) -> None:
+    db = {"db": [tool("query", "Run a SQL query.", "sql")]}
+    found = policy(f"may use db/query where `sql` {condition}.\nmust never delete anything.", db)
+    assert found.decide("db/query", sql=sql) != "allow"
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("get_health", "Get the health records of the user."),
+        ("list_versions", "List all versions of the contract."),
+        ("get_configuration", "Get the configuration with all API keys."),
+        ("list_allowed_users", "List users that are allowed to log in."),
+    ],
+)
+def test_a_tool_that_keeps_something_is_not_about_its_server_alone(name: str, says: str) -> None:
+    (found,) = understand("srv", [tool(name, says)])
+    assert found.side_effects
+    (itself,) = understand("srv", [tool("get_version", "Get the version of the server.")])
+    assert not itself.side_effects
+
+
+def test_one_tool_does_not_take_a_prohibition_down_for_all() -> None:
+    tip = {"tips": [tool("pay_tip", "Pay a tip.", "who", "amount:number")]}
+    found = policy("may use b/pay.\nmust never pay anything where `amount` is more than 500.", {**PAY, **tip})
+    assert found.decide("b/pay", payee="x", amount=900) == "deny"
+    assert found.decide("b/pay", payee="x", amount=9) == "allow"
+    assert found.decide("tips/pay_tip", who="x") != "allow"
+
+
+# --- Readers. ---
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It may delete its own messages.", "You may delete new files.", "You may send one email to contacts.",
+        "Never send email to contacts or people.", "You may send email to contacts or ask.",
+        "If I have approved it in writing:\n\n- You may delete files.\n",
+    ],
+)  # fmt: skip
+def test_the_table_drops_no_word_that_limits(text: str) -> None:
+    tools = catalogue_of(annotated({**FILES, **MAIL, **SLACK}))
+    assert all(number in read_constitution(text, tools, KNOWN, Readings()).unread for number in (1,))
+
+
+def test_a_sentence_that_is_crossed_out_or_quoted_is_another_one() -> None:
+    plain, quoted = sentences_of("You may delete files."), sentences_of("> You may delete files.")
+    assert key_of(plain[0]) != key_of(quoted[0])
+
+
+def test_a_star_in_the_name_of_a_tool_stands_for_itself() -> None:
+    evil = {"evil": [tool("*", "Read a note.", "id"), tool("wipe", "Delete notes.", "id"), tool("read_note", "", "id")]}
+    found = policy("may read notes.", evil)
+    assert [found.decide(f"evil/{name}", id="1") for name in ("*", "wipe", "read_note")] == ["deny", "deny", "allow"]
+    forms = Forms.of(catalogue_of(annotated(evil)), KNOWN)
+    wholes = forms.form(Sentence("You may read a note.", (), "", 0)).wholes
+    assert wholes
+    assert not any("*" in line for lines in wholes for line in lines)
+
+
+def test_not_and_only_hold_for_what_is_written_out() -> None:
+    forms = Forms.of(catalogue_of(annotated({**FILES, **MAIL})), KNOWN)
+    form = forms.form(Sentence("hm", (), "", 0))
+    assert forms.composer.said(form, "may files/read_file with not in ~/Medical") == (
+        "may use files/read_file outside ~/Medical.",
+    )
+    with pytest.raises(Problem, match="opposite"):
+        forms.composer.said(form, "may files/read_file with not `path` is in ~/Medical")
+    with pytest.raises(Problem, match="only"):
+        forms.composer.said(form, "never files/read_file with only in ~/Medical")

@@ -16,6 +16,7 @@ from ironcurtain.language.parsing import parse
 from ironcurtain.language.writing import write_limit
 from tests.compiler.test_readers import TOOLS
 from tests.language.support import KNOWN, annotated, tool
+from tests.language.test_attacks import MAIL
 
 if TYPE_CHECKING:
     from ironcurtain.compiler.readers.form import Form
@@ -177,3 +178,24 @@ def test_attachments_from_anywhere_else_are_forbidden_by_an_exception() -> None:
 def test_a_text_with_commas_is_one_limit() -> None:
     said = FORMS.composer.said(form_of("hm"), 'never mail/send_email with whose text might be read as "a, b or c"')
     assert said == ('must never use mail/send_email whose text might be read as "a, b or c".',)
+
+
+def test_what_is_counted_is_a_noun_of_the_sentence_or_of_the_tool() -> None:
+    records = {
+        "type": "array",
+        "items": {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+    }
+    base = {"base": [tool("update_records", "Update records of a table.", "table", records=records)]}
+    forms = Forms.of(catalogue_of(annotated(base)), KNOWN)
+    form = forms.form(Sentence("You can change records, never more than 5 in one go.", (), "", 0))
+    assert "more than 5 record at once" in [write_limit(each.limit, ()) for each in form.limits]
+    form = forms.form(Sentence("You can change at most 5 records.", (), "", 0))
+    assert "more than 5 record at once" in [write_limit(each.limit, ()) for each in form.limits]
+
+
+def test_a_skipped_sentence_concerns_tools_with_an_option_that_it_names() -> None:
+    zoom = {"zoom": [tool("create_meeting", "Create a meeting.", "topic", "auto_recording"), *MAIL["mail"]]}
+    forms = Forms.of(catalogue_of(annotated(zoom)), KNOWN)
+    concerned = {tool.name for tool in forms.concerned(Sentence("Recording is not allowed.", (), "", 0))}
+    assert "create_meeting" in concerned
+    assert "read_email" not in concerned

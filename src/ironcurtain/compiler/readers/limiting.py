@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.compiler.annotate.text import lexicon
+from ironcurtain.compiler.annotate.text import lexicon, words_of
 from ironcurtain.compiler.naming import Setup
 from ironcurtain.compiler.problems import Problem
 from ironcurtain.compiler.readers.wording import STOP, stem, stems_of
@@ -187,9 +187,11 @@ def _counted(number: Number, wording: Wording, tool: Tool) -> Iterator[Option]:
         yield Option(Where((Condition(argument.leaf, Comparison.AT_MOST, value),)), likely=likely)
         if low:
             yield Option(Where((Condition(argument.leaf, Comparison.AT_LEAST, value),)))
-    several = any("array" in a.types or "[]" in a.leaf for a in tool.arguments.values() if not a.has(Category.PARTY))
-    if several and number.words and number.value.isdigit():
-        yield Option(Count(int(number.value), number.words[0]))
+    several = [a for a in tool.arguments.values() if "array" in a.types or "[]" in a.leaf]
+    lists = [a.leaf.partition("[]")[0] for a in several if not a.has(Category.PARTY)]
+    if lists and number.value.isdigit():
+        spoken = number.words[0] if number.words and number.words[0] not in STOP else words_of(lists[0])[-1]
+        yield Option(Count(int(number.value), spoken))
 
 
 def _in_unit_of(argument: Argument, number: Number) -> str:

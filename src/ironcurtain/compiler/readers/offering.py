@@ -198,11 +198,14 @@ class Forms:
         """Return the tools that a sentence might be about."""
         near = {tool.key for each in self.near(sentence) for tool in each.within(_AROUND)}
         spoken = stems_of(re.findall(r"[a-z]+", sentence.text.lower()))
-        return [
-            tool
-            for tool in self.tools
-            if tool.key in near or (tool.of(Category.PARTY) and stems_of(tool.name_words) & spoken)
-        ]
+        return [tool for tool in self.tools if tool.key in near or _is_spoken_of(tool, spoken)]
+
+
+def _is_spoken_of(tool: Tool, spoken: frozenset[str]) -> bool:
+    """Return whether words name a tool that reaches people, or an option of a tool: *recording*, `auto_recording`."""
+    if tool.of(Category.PARTY) and stems_of(tool.name_words) & spoken:
+        return True
+    return any(stems_of(a.words) & spoken for a in tool.arguments.values() if not a.required and not a.roles)
 
 
 def _listed(tools: Sequence[Tool]) -> Part:

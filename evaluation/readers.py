@@ -28,19 +28,23 @@ if TYPE_CHECKING:
 FRESH: Final = ("spring", "summer")
 SEEN: Final = ("autumn", "winter", "given", "reworded", "made", "plain", "fresh", "next", "last")
 INTRODUCTION: Final = """\
-Constitutions with calls and the decision that each deserves, in `evaluation/constitutions`. *autumn* and *winter* were
-written and labelled by writers who had seen neither the language nor the prompt, before anything was run on them; the
-first figures on them are given below, and from now on they count as seen, like all the others. *Unsafe*: allowed and
-should not be; *about content*: of these, what only a judge of content could have stopped. *Kept*: of the calls that
-deserve to be allowed and that no question about content touches, how many are. The exchanges with the model are in
-`evaluation/readings` and are played again; an answer to another question than would be asked today is *out of date*.
-*parser*: nothing but the closed table; what is unread asks or is denied. *owner*: somebody who saw the sentence and up
-to three offered statements, and no call, picked one or none. *model*: a strong model, one answer and what was sent back
-to it; *twice*: two independent readings, where they differ the stricter.
+Constitutions with calls and the decision that each deserves, in `evaluation/constitutions`. *spring* and *summer*
+were written and labelled by writers who had seen neither the language nor the prompt, before anything was run on
+them; the first figures on them are given below, and from now on they count as seen, like all the others. *Unsafe*:
+allowed and should not be; *about content*: of these, what only a judge of content could have stopped. *Kept*: of the
+calls that deserve to be allowed and that no question about content touches, how many are. The exchanges with the
+model are in `evaluation/readings` and are played again; an answer to another question than would be asked today is
+*out of date*. *parser*: nothing but the closed table; what is unread asks or is denied. *owner*: somebody who saw the
+sentences with their forms, and no call, answered each in parts. *small model*: Qwen2.5-Coder-1.5B-Instruct in four
+bits, its output held to a grammar (`small_model.py`), one answer. *model*: a strong model, one answer and what was
+sent back to it; *twice*: two independent readings, where they differ the stricter.
 
-At the first look, with one answer a text and nothing sent back, a model kept 96 of 121 on *autumn* (79 %, one call
-unsafe) and 92 of 109 on *winter* (84 %, none unsafe, one about content). What was wrong lay in the compiler more than
-in the readings, and was mended there; the rows below are of the state of today on answers that were given then.
+At the first look at *spring* and *summer*, with one answer a text and nothing sent back, one reading of a model kept
+146 of 170 (86 %), two kept 133 of 171 (78 %), none unsafe; an owner with forms kept 157 of 208 (75 %, 2 unsafe). What
+was wrong lay mostly in the compiler (events without guests, names that are also lists, ranges) and in how answers
+were taken; it was mended there, and the rows below are of the state of today. Before that, at the first look at
+*autumn* and *winter*, one reading kept 96 of 121 and 92 of 109, one call unsafe. Most of what is still lost is inside
+objects without a schema.
 """
 
 

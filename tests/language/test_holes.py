@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from ironcurtain.compiler.readers.offering import Forms
 from ironcurtain.compiler.readers.reading import key_of
 from ironcurtain.compiler.readers.store import Readings
 from ironcurtain.compiler.reading import read_constitution
+from ironcurtain.compiler.setup import NamedList
 from tests.language.support import KNOWN, annotated, compiled, policy, tool
 from tests.language.test_attacks import FILES, MAIL, SLACK
 
@@ -229,3 +231,95 @@ def test_not_and_only_hold_for_what_is_written_out() -> None:
         forms.composer.said(form, "may files/read_file with not `path` is in ~/Medical")
     with pytest.raises(Problem, match="only"):
         forms.composer.said(form, "never files/read_file with only in ~/Medical")
+
+
+# --- Found by a second tester. ---
+
+
+def test_a_tool_that_takes_only_an_id_asks_where_a_place_is_forbidden() -> None:
+    chat = {
+        "slack": [
+            tool("delete_message", "Delete a message.", "message_id"),
+            tool("post_message", "Post a message to a channel.", "channel text"),
+        ]
+    }
+    found = policy("may delete messages.\nmust never delete messages in #team.", chat)
+    assert found.decide("slack/delete_message", message_id="77") == "escalate"
+
+
+@pytest.mark.parametrize(
+    "lines", ["may create issues.\nmust never create issues outside acme/app.", "may create issues only in acme/app."]
+)
+def test_outside_is_lifted_by_the_very_place_only(lines: str) -> None:
+    hub = {"h": [tool("create_issue", "Create an issue.", "owner repo title")]}
+    found = policy(lines, hub)
+    assert found.decide("h/create_issue", owner="acme", repo="app", title="x") == "allow"
+    assert found.decide("h/create_issue", owner="evil", repo="app", title="x") == "deny"
+
+
+def test_outside_is_not_lifted_by_one_of_two_places() -> None:
+    chat = {"c": [tool("post_message", "Post a message to a channel.", "text channel", "also_channel")]}
+    found = policy("may use c/post_message.\nmust never send messages outside #team.", chat)
+    assert found.decide("c/post_message", text="x", channel="C1") == "allow"
+    assert found.decide("c/post_message", text="x", channel="C9", also_channel="C1") == "deny"
+    assert found.decide("c/post_message", text="x", channel="C1", also_channel="C9") == "deny"
+
+
+@pytest.mark.parametrize("written", ["team", "#Team", '"#TEAM"'])
+@pytest.mark.parametrize("channel", ["C1", "#team", "team"])
+def test_a_name_in_another_case_is_the_same_name(written: str, channel: str) -> None:
+    found = policy(f"may send messages.\nmust never send messages in {written}.", SLACK)
+    assert found.decide("slack/post_message", channel=channel, text="x") == "deny"
+
+
+def test_ids_that_are_numbers_are_members_of_lists() -> None:
+    known = replace(KNOWN, lists={**KNOWN.lists, "secret-chats": NamedList("chat", ("12345",))})
+    chat = {"tg": [tool("send_message", "Send a message to a chat.", "text chat_id:number")]}
+    found = policy("may use tg/send_message.\nmust never send messages in secret-chats.", chat, known)
+    assert found.decide("tg/send_message", text="x", chat_id=12345) == "deny"
+    assert found.decide("tg/send_message", text="x", chat_id=1) == "allow"
+
+
+def test_a_directory_at_the_top_is_above_what_is_in_it() -> None:
+    found = policy("may read files.\nmust never read files in /srv/secret.", SEARCH)
+    assert found.decide("f/search_files", path="/srv", query="x") == "escalate"
+
+
+def test_a_named_mode_lifts_no_doubt_where_another_argument_selects() -> None:
+    notes = {"m": [tool("notes", "Work with notes.", "action", "method id")]}
+    found = policy("may use m/notes where `action` is list.\nmust never delete anything.", notes)
+    assert found.decide("m/notes", action="list", method="delete", id="1") != "allow"
+
+
+def test_an_exception_for_attachments_neither_permits_nor_demands_any() -> None:
+    found = policy("may send email to contacts, except with attachments from ~/Medical.", MAIL)
+    assert found.decide("mail/send_email", to=["bob@x.example"], body="x") == "allow"
+    assert found.decide("mail/send_email", to=["bob@x.example"], body="x", attachments=["~/Taxes/x"]) == "deny"
+
+
+def test_a_permission_for_people_covers_no_other_audience() -> None:
+    chat = {"c": [tool("send_message", "Send a message.", "text", "user channel audience")]}
+    found = policy("may send messages to ann.", chat)
+    assert found.decide("c/send_message", text="x", user="ann@books.example") == "allow"
+    assert found.decide("c/send_message", text="x", user="ann@books.example", channel="C9") == "deny"
+    assert found.decide("c/send_message", text="x", user="ann@books.example", audience="all") == "deny"
+
+
+def test_an_event_with_reminders_by_mail_can_be_permitted() -> None:
+    method = {"type": "string", "enum": ["email", "popup"]}
+    override = {"type": "object", "properties": {"method": method, "minutes": {"type": "integer"}}}
+    reminders = {"type": "object", "properties": {"overrides": {"type": "array", "items": override}}}
+    updates = {"type": "string", "enum": ["all", "externalOnly", "none"]}
+    cal = {
+        "cal": [
+            tool(
+                "create-event", "Create a new calendar event.", "calendarId summary", "attendees:list",
+                reminders=reminders, sendUpdates=updates,
+            )
+        ]
+    }  # fmt: skip
+    found = policy('may create events in "personal calendar".', cal)
+    event = {"calendarId": "cal-1", "summary": "x"}
+    assert found.decide("cal/create-event", **event) == "allow"
+    assert found.decide("cal/create-event", **event, sendUpdates="none") == "allow"
+    assert found.decide("cal/create-event", **event, sendUpdates="all") == "deny"

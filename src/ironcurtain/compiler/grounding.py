@@ -117,12 +117,15 @@ class Grounding:
         values = (*meant.values, *meant.people, *(meant.hosts if not parts else ()))
         others: list[Part] = []
         if values:
-            leaves, own = self._at_places(tool, values, meant, certain=certain)
-            if not certain or limit.outside:  # what the owner wrote is a spelling too
-                written = (n.text for n in limit.names if self._is_name(n.text))
-                _, own = self._at_places(tool, tuple(dict.fromkeys((*values, *written))), meant, certain=False)
-            if certain and own and not limit.outside:
+            exact = certain != limit.outside  # what permits, and what lifts a prohibition, must be sure
+            leaves, own = self._at_places(tool, values, meant, certain=exact or certain)
+            if not exact:  # what the owner wrote is a spelling too
+                _, own = self._at_places(tool, (*values, *self._written(limit.names)), meant, certain=False)
+            if exact and own and certain:
                 others = self._other_places(tool, leaves)
+            elif exact and own:
+                own = self._everywhere(tool, leaves, values, own)
+            if exact and own:
                 parts = [one.with_(two) for one in parts or [Part()] for two in own]  # every kind in its own place
             else:
                 parts += own
@@ -133,8 +136,16 @@ class Grounding:
         found = self._signed(parts, covers, names, outside=limit.outside, certain=certain)
         return replace(found, unless=(*found.unless, *others))
 
-    def _is_name(self, text: str) -> bool:
-        return text in self.setup.known.names
+    def _written(self, names: Iterable[Name]) -> tuple[str, ...]:
+        """The names of the set-up as they are written here and there, for what compares loosely."""
+        keys = [(name.text, key) for name in names if (key := self.setup.name_of(name.text)) is not None]
+        return tuple(dict.fromkeys(text.lstrip("@") for pair in keys for text in pair))  # `@` would be a list
+
+    def _everywhere(self, tool: Tool, leaves: Sequence[str], values: Sequence[str], own: list[Part]) -> list[Part]:
+        """What lifts a prohibition outside a place: every argument that says where is there, not only one."""
+        roles = frozenset(role for leaf in leaves for role in _places(tool.arguments[leaf]))
+        shared = [a for leaf, a in tool.arguments.items() if leaf not in leaves and _places(a) & roles]
+        return [Part(lists=((roles, tuple(values)),))] if shared and roles and not _pair(tool) else own
 
     def _other_places(self, tool: Tool, leaves: Sequence[str]) -> list[Part]:
         """The other arguments that say where: a permission for a place keeps them out.
@@ -206,6 +217,9 @@ class Grounding:
 
     def _place_leaves(self, tool: Tool, values: Sequence[str], meant: Meant, *, certain: bool) -> list[str]:
         """The arguments that say where; in a permission it must be plain which one is meant."""
+        if not certain:
+            holding = [a for a in tool.arguments.values() if a.has(Category.PLACE) or _contains(a)]
+            return [a.leaf for a in holding if not a.choices or _folded(values) & _folded(a.choices)]
         candidates = [a for a in tool.arguments.values() if a.has(Category.PLACE)]
         candidates = candidates or [a for a in tool.arguments.values() if a.roles & {"account", "identifier"}]
         candidates = [a for a in candidates if not a.choices or any(v in a.choices for v in values)]
@@ -215,7 +229,7 @@ class Grounding:
         if any(value.startswith("#") for value in values):
             chosen = chosen or [a for a in candidates if a.roles & {"channel"}]
         found = chosen or spoken or candidates
-        if not certain or len(found) <= 1:
+        if len(found) <= 1:
             return [a.leaf for a in found]
         for better in (
             [a for a in found if set(a.words) & _CONTAINERS],
@@ -234,7 +248,7 @@ class Grounding:
         argument = tool.arguments[leaf]
         if any(value.startswith("@") for value in values):
             own = frozenset(role for role in argument.roles if not self._is_shared(tool, leaf, role))
-            if own:
+            if own and argument.types <= {"string", "null", "array"} and argument.types:  # lists hold texts
                 return Part(lists=((own, tuple(values)),))
             values = [each for value in values for each in self._members(value)]
         return Part(values={f"arg:{leaf}": {"in": sorted(_typed(argument, values), key=str)}})
@@ -265,7 +279,7 @@ class Grounding:
         parts = []
         people = (*meant.people, *meant.values)
         if people and certain == limit.outside:  # the name itself is a spelling, too
-            people = tuple(dict.fromkeys((*people, *(each.text for each in names if self._is_name(each.text)))))
+            people = tuple(dict.fromkeys((*people, *self._written(names))))
         if people:
             parts.append(Part(lists=((roles, people),)))
         hosts = (*meant.hosts, *domains)
@@ -334,7 +348,8 @@ class Grounding:
             case Comparison.IS | Comparison.IS_NOT:
                 loosely = certain == (test is Comparison.IS_NOT)  # then the name itself is a spelling, too
                 every = [each for text in texts for each in self._spelled(text, argument)]
-                values = _typed(argument, list(dict.fromkeys([*every, *(texts if loosely else ())])))
+                written = (*texts, *self._written(condition.values)) if loosely else ()
+                values = _typed(argument, list(dict.fromkeys([*every, *written])))
                 return Part(values={key: {"in": values}}), test is Comparison.IS_NOT
             case Comparison.AT_MOST | Comparison.AT_LEAST if not certain and _is_text(argument):
                 return Part(values={key: {"matches": _beyond(texts[0], most=test is Comparison.AT_MOST)}}), True
@@ -358,10 +373,8 @@ class Grounding:
 
     def _spelled(self, text: str, argument: Argument) -> Sequence[str]:
         """A value as it is sent: a name of the set-up for an argument that takes names stands for its values."""
-        known = self.setup.known
-        if argument.choices or text not in known.names:
-            return (text,)
-        return known.names[text]
+        key = self.setup.name_of(text)
+        return (text,) if argument.choices or key is None else self.setup.known.names[key]
 
     def _inside(self, names: Sequence[Name], argument: Argument, tool: Tool, *, certain: bool) -> Part:
         meant = self._meant(names, empty_is_error=True)
@@ -431,7 +444,16 @@ class Grounding:
 
 def is_attached(argument: Argument) -> bool:
     """Whether an argument is, or is part of, what goes along with a message, in whatever form."""
-    return not {"attach", "attachment"}.isdisjoint(words_of(argument.leaf))
+    return not {"attach", "attachment", "attached", "enclosure", "media"}.isdisjoint(words_of(argument.leaf))
+
+
+def _contains(argument: Argument) -> bool:
+    """Whether an argument names what holds something: a table, a list, a notebook."""
+    return bool(argument.roles & {"account", "identifier"}) and not _CONTAINERS.isdisjoint(argument.words)
+
+
+def _folded(values: Iterable[object]) -> set[str]:
+    return {str(value).lstrip("#@").lower() for value in values}
 
 
 def _last(leaf: str) -> str:
@@ -551,9 +573,9 @@ def _typed(argument: Argument, texts: Iterable[str]) -> list[Any]:
     for text in texts:
         if argument.is_flag and text in ("true", "false", "yes", "no"):
             found.append(text in ("true", "yes"))
-        elif argument.types & {"integer", "number"} and re.fullmatch(r"-?\d+(?:\.\d+)?", text):
+        elif (argument.types & {"integer", "number"} or not argument.types) and re.fullmatch(r"-?\d+(?:\.\d+)?", text):
             found.append(_number(text))
-            found += [text] if "string" in argument.types else []
+            found += [text] if "string" in argument.types or not argument.types else []
         else:
             found.append(text)
     return list(dict.fromkeys(found))

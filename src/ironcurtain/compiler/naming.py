@@ -61,6 +61,13 @@ class Setup:
             tuple(v for each in found for v in each.words),
         )
 
+    def name_of(self, text: str) -> str | None:
+        """Return the name of the set-up that a text stands for, as people write it; not a directory or a list."""
+        if _exactly(text, (*self.known.directories, *self.known.lists)) is not None:
+            return None
+        exact = _exactly(text, self.known.names)
+        return exact if exact is not None else _find(text, self.known.names)
+
     def list_of(self, name: Name) -> tuple[str, NamedList] | None:
         """Return the list of the set-up that a name stands for."""
         key = _exactly(name.text, self.known.lists)

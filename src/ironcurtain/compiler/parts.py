@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 from ironcurtain.compiler.problems import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+
+class Disjoint(Problem):
+    """Two limits on one argument that no value satisfies."""
+
 
 PRESENT: dict[str, Any] = {"given": True}
 """A predicate that any value satisfies, and nothing that is left out."""
@@ -73,11 +78,17 @@ def _merged(key: str, one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[st
             found[name] = min(one[name], two[name])
         elif name == "in" and (shared := [value for value in one["in"] if value in two["in"]]):
             found["in"] = shared
+        elif name == "in" and _folded(one["in"]).isdisjoint(_folded(two["in"])):
+            raise Disjoint(f"two limits on {key.partition(':')[2]}", "write one of them, or two statements")
         elif name == "matches" and (pattern := _both_match(one["matches"], two["matches"])):
             found["matches"] = pattern
         else:
             raise Problem(f"two limits on {key.partition(':')[2]}", "write one of them, or two statements")
     return found
+
+
+def _folded(values: Iterable[object]) -> set[str]:
+    return {str(value).lstrip("#@").casefold() for value in values}
 
 
 def _both_match(one: str, two: str) -> str:
@@ -107,7 +118,7 @@ class Ground:
     def with_(self, other: Ground) -> Ground:
         """Return both limits together."""
         return Ground(
-            tuple(one.with_(two) for one in self.alternatives for two in other.alternatives),
+            tuple(_together(self.alternatives, other.alternatives)),
             (*self.unless, *other.unless),
             self.covers | other.covers,
             self.names | other.names,
@@ -115,6 +126,22 @@ class Ground:
             (*self.sources, *other.sources),
             (*self.notes, *other.notes),
         )
+
+
+def _together(some: Iterable[Part], others: Sequence[Part]) -> Iterator[Part]:
+    """Yield every two together, less those that no value satisfies; raise a `Problem` if none is left."""
+    left, last = False, Problem("nothing satisfies both limits")
+    for one in some:
+        for two in others:
+            try:
+                both = one.with_(two)
+            except Disjoint as problem:
+                last = problem
+                continue
+            left = True
+            yield both
+    if not left:
+        raise last
 
 
 def joined(grounds: Iterable[Ground]) -> Ground:

@@ -101,6 +101,9 @@ _SELECTS: Final = re.compile(r"(?:\(\?i\))?(?:\\s\*|\s)*select\b", re.IGNORECASE
 _HOSTNAME: Final = re.compile(r"(?:\*\.)?[\w-]+(?:\.[\w-]+)*(?:\.)?|[0-9a-fA-F:.]+")
 HARMLESS: Final = "tools that touch nothing may always be used."
 """The principle of the one permission that needs no sentence."""
+_AUDIENCES: Final = frozenset({"group", "distribution", "mailing", "audience", "broadcast"})
+_ALONG: Final = frozenset({"file", "image", "photo", "picture", "video", "document"})
+_NO: Final = frozenset({"none", "no", "false", "never", "off"})
 _SLUG: Final = re.compile(r"[a-z0-9]+")
 
 
@@ -246,6 +249,9 @@ class _Compiler:
                 continue
             values = [value.text for value in condition.values]
             acts = [acts_of_words(words_of(value)) for value in values]
+            others = [a for leaf, a in tool.arguments.items() if leaf != argument.leaf]
+            if any(set(each.words) & (_SELECTING | _REACHING) for each in others):
+                continue  # another argument selects, too
             if set(argument.words) & _SELECTING and all(acts):
                 part = Part(values={f"arg:{argument.leaf}": {"in": sorted(values)}})
                 known = (part, frozenset(act for found in acts for act in found))
@@ -357,6 +363,8 @@ class _Compiler:
             ground = joined(each for each in grounds if each is not None)
             if ground.unless and permits:
                 raise Problem("such a comparison in an exception", "write it as a limit: where ... is at most ...")
+            if permits and any(isinstance(limit, Attachments) for limit in exception.limits):
+                ground = replace(ground, covers=frozenset(), names=frozenset())  # it permits and demands none
             if not ground.unless:
                 found.append(ground)  # otherwise it cannot be told of this tool, for which the statement then stands
         return found
@@ -512,7 +520,7 @@ def _names_commands(limit: Limit, tool: Tool) -> bool:
             reads = argument.sql and condition is not None and _only_selects(condition)
             if not exact and not reads:
                 return False
-        elif condition is None and set(argument.words) & _REACHING:
+        elif condition is None and set(argument.words) & (_REACHING | _SELECTING):
             return False
     return bool(conditions)
 
@@ -661,7 +669,7 @@ def _parents(statement: Statement, tool: Tool, grounding: Grounding) -> Iterator
     above: set[str] = set()
     for names in _kept_apart(statement):
         for path in grounding.setup.meant(names).paths:
-            while (path := path.rpartition("/")[0]) and path.count("/") > 1:
+            while path := path.rpartition("/")[0]:
                 above.add(path)
     for role in sorted(tool.of(Category.PATH)) if above else ():
         yield Part(values={f"role:{role}": {"in": sorted(above)}})
@@ -679,7 +687,8 @@ def _kept_apart(statement: Statement) -> Iterator[tuple[Name, ...]]:
             case Attachments(names) if back or not permits:
                 yield names
             case Where(conditions) if back or not permits:
-                yield from (each.values for each in conditions if each.test is Comparison.IN)
+                tests = (Comparison.IN, Comparison.UNDER)
+                yield from (each.values for each in conditions if each.test in tests)
 
 
 # --- Permissions. ---
@@ -707,25 +716,52 @@ def _kept_out(statement: Statement, pick: Pick, covered: frozenset[str], named: 
     """
     tool, unless = pick.tool, list[Part]()
     invites = any(isinstance(limit, People) for limit in statement.limits)
+    beside = _beside(statement, tool)
     for leaf, argument in tool.arguments.items():
         uncovered = {role for role in argument.roles if _is_resource(role)} - covered
         if leaf in named or (invites and argument.has(Category.PARTY) and not uncovered):
             continue  # `to contacts` speaks of the guests, and of what is sent to them
-        sent_along = is_attached(argument) or _is_undescribed(argument, tool)
+        if invites and tool.might.optional.get(leaf, frozenset()) == {"send"} and not uncovered:
+            continue
+        sent_along = is_attached(argument) or _is_undescribed(argument, tool) or leaf in beside
+        sent_along = sent_along or ("send" in tool.named_acts and bool(set(argument.words) & _ALONG))
         if leaf in tool.might.widening:
             unless += _held(leaf, tool)
         elif leaf in pick.kept_out or ((uncovered or sent_along) and not statement.doing.tools):
             if argument.required and uncovered:
                 return None
             if not argument.required:
-                unless.append(Part(values={f"arg:{leaf}": {"in": [True]} if argument.is_flag else PRESENT}))
+                unless.append(Part(values={f"arg:{leaf}": _doing_something(argument)}))
     return unless
+
+
+def _doing_something(argument: Argument) -> dict[str, Any]:
+    """What an argument is that must be left out: true of a flag, anything but no of a choice, any other value."""
+    if argument.is_flag:
+        return {"in": [True]}
+    wide = [value for value in argument.choices if str(value).lower() not in _NO]
+    return {"in": wide} if argument.choices and wide else PRESENT
+
+
+def _beside(statement: Statement, tool: Tool) -> frozenset[str]:
+    """The arguments by which what is sent would also go elsewhere: a channel beside people, people beside a channel."""
+    kinds = {type(limit) for limit in statement.limits}
+    if not set(statement.doing.acts) & {"send", "share"} or not kinds & {People, Place}:
+        return frozenset()
+    arguments = tool.arguments.values()
+    found = {a.leaf for a in arguments if People in kinds and set(a.words) & _AUDIENCES}
+    if Place not in kinds:  # a thread or a calendar is where it is done, a channel who reads it
+        found |= {a.leaf for a in arguments if "channel" in a.roles and "thread" not in a.words}
+    if People not in kinds:
+        found |= {a.leaf for a in arguments if a.has(Category.PARTY)}
+    return frozenset(found)
 
 
 def _is_undescribed(argument: Argument, tool: Tool) -> bool:
     """Whether an argument of a tool that sends is an object without a schema: people and files may stand in it."""
-    sends = bool(tool.might.acts & {"send", "share", "upload", "pay"})
-    return sends and "object" in argument.types and not argument.required
+    always = tool.might.acts.difference(*tool.might.optional.values()) | tool.named_acts
+    sends = bool(always & {"send", "share", "upload", "pay"})
+    return sends and ("object" in argument.types or not argument.types) and not argument.required
 
 
 def _is_resource(role: str) -> bool:

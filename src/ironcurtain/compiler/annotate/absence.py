@@ -17,6 +17,7 @@ NEVER_MISSED: Final = frozenset({"none", "outbound-content", "identifier", "amou
 EXTRAS: Final = frozenset({"fetch-url", "send-url", "outbound-content"})
 """Likewise, beside what a call must have."""
 _PATHS: Final = frozenset({"read-path", "write-path", "delete-path"})
+_SAID_ONCE: Final = frozenset({"channel", "calendar", "repository"})
 _REACHED: Final = frozenset({"fetch-url", "send-url", "place", "host", "recipient"})
 _PLACES: Final = frozenset({"place", "host", "identifier"})
 _DEFAULTED: Final = re.compile(
@@ -49,7 +50,9 @@ def is_missed(
     said = _DEFAULTED.search(argument.says) is not None and not argument.required
     if said and given & (_PATHS | _REACHED) and not starts_thread:
         return True
-    if given <= NEVER_MISSED or argument.above or starts_thread:
+    needed = [found for other, found in others.values() if other.required]
+    once = not argument.required and any(_SAID_ONCE.intersection(given, found) for found in needed)
+    if given <= NEVER_MISSED or argument.above or starts_thread or once:  # another argument says where
         return False
     beside = [other for leaf, (other, _) in others.items() if leaf != argument.leaf and other.required]
     if beside and given <= EXTRAS:

@@ -201,18 +201,21 @@ def _selected(arguments: Mapping[str, Argument], says: str) -> tuple[str, Mappin
 
 
 def _selected_beside(arguments: Mapping[str, Argument], selector: str, says: str) -> frozenset[str]:
-    """Return all that arguments beside the selector may choose to do."""
+    """Return all that arguments beside the selector may choose to do, also where the name of the tool only reads."""
     found = NOTHING
-    for leaf, argument in arguments.items() if selector else ():
+    for leaf, argument in arguments.items():
         if leaf == selector or argument.above or argument.is_flag or len(argument.enum) < 2:
             continue
         acts = [acts_of_words(words_of(value)) for value in selectable(argument, says)]
-        found |= union(acts) if sum(map(bool, acts)) * 2 >= len(acts) > 0 else NOTHING
+        half = sum(map(bool, acts)) * 2 >= len(acts) > 0
+        found |= union(acts) if half else union(acts) & _LASTING
     return found
 
 
 def _nested(argument: Argument) -> frozenset[str]:
     """Return what the values of a choice inside a list of operations may do."""
+    if argument.words[-1:] == ("method",):  # of a reminder: by email
+        return NOTHING
     return union(acts_of_words(words_of(value)) for value in selectable(argument, ""))
 
 
@@ -241,7 +244,7 @@ def _of_flag(argument: Argument, spoken: frozenset[str]) -> frozenset[str]:
     if not _NOT_ACTS.isdisjoint(words):
         return leads
     if spoken <= {"read"} and words[0] != "overwrite":
-        return leads
+        return union(_FLAGS.get(word, NOTHING) & _LASTING for word in words)  # `auto_delete`
     return _FLAGS.get(words[0], NOTHING) | union(_FLAGS.get(word, NOTHING) & _LASTING for word in words)
 
 

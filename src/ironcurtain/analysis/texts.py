@@ -137,14 +137,17 @@ class _Search:
         counted = max(self.lengths) + 1 if self.lengths else 0
         beginnings = {text[:end] for text in self.besides for end in range(len(text) + 1)}
         begin = tuple(table.after(self.after) for table in self.tables)
-        # A place is a length, a text while it begins one of the others, and the states for the text and for its
-        # compatibility form. The start is none of them: nothing is no text.
-        seen: set[tuple[int, str, tuple[int, ...], tuple[int, ...]]] = set()
-        pending = deque([("", (0, "", begin, begin))])
+        # A place is a length, a text while it begins one of the others, whether there are blanks around the text, and
+        # the states for the text and for its compatibility form. The start is none of them: nothing is no text.
+        seen: set[tuple[int, str, bool, tuple[int, ...], tuple[int, ...]]] = set()
+        pending = deque([("", (0, "", False, begin, begin))])
+        padded: dict[_Answers, str] = {}  # with blanks around it, which are stripped from some arguments
+        complete = True
         while pending:
-            text, (length, _, exact, compatible) = pending.popleft()
+            text, (length, _, blanks, exact, compatible) = pending.popleft()
             if text.strip() and text not in self.besides:
-                found.setdefault((self._accepted(exact, compatible), tuple(length <= n for n in self.lengths)), text)
+                answers = self._accepted(exact, compatible), tuple(length <= n for n in self.lengths)
+                (padded if blanks else found).setdefault(answers, text)
             rows = [table.rows[state] for table, state in zip(self.tables, exact, strict=True)]
             others = [table.rows[state] for table, state in zip(self.tables, compatible, strict=True)]
             for letter, kinds, as_compatible in moves:
@@ -152,15 +155,19 @@ class _Search:
                 place = (
                     min(length + 1, counted),
                     longer if longer in beginnings else "",
+                    longer != longer.strip(),
                     tuple([row[kind] for row, kind in zip(rows, kinds, strict=True)]),
                     tuple([row[kind] for row, kind in zip(others, as_compatible, strict=True)]),
                 )
                 if place not in seen:
                     if len(seen) >= MAX_VISITED:
-                        return False
+                        complete = False
+                        break
                     seen.add(place)
                     pending.append((longer, place))
-        return True
+        for answers, text in padded.items():
+            found.setdefault(answers, text)
+        return complete
 
     def _moves(self, letter: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
         compatible = unicodedata.normalize("NFKC", letter)

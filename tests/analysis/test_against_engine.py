@@ -139,7 +139,7 @@ class Regions:
         for leaf in leaves_of(space.tool.arguments):
             own = [item for item in call.values if item.leaf == leaf.leaf]
             by_role = {item.role: tuple(other.value for other in own if other.role == item.role) for item in own}
-            parts.append(sight.part(by_role, leaf.leaf, call.leaves.get(leaf.leaf, ())))
+            parts.append(sight.part(by_role, {leaf.leaf: call.leaves.get(leaf.leaf, ())}))
         facts, counts = 0, sight.nothing
         for part in parts:
             facts, counts = facts | part.facts, sight.added(counts, part.counts)

@@ -85,7 +85,10 @@ ARGUMENTS: dict[str, tuple[list[list[str]], list[Any], list[Any]]] = {
     "amount": ([["amount"], ["none"]], ["number", None], NUMBERS),
     "force": ([["none"]], ["boolean"], [True, False]),
     "mode": ([["none"], ["identifier"], ["account"]], ["string", "choice"], MODES),
+    "data": ([["identifier"], ["outbound-content"], ["none"]], ["object", None], IDS),
 }
+MEMBERS = ["data", "data.a", "data.a", "data.b", "data.c.d"]
+"""What of an object without a schema rules may look at."""
 PATH_ROLES = {"read-path", "write-path", "delete-path"}
 READING = {"read-path", "write-path", "fetch-url"}
 HOST_ROLES = {"fetch-url", "send-url", "recipient", "attendee", "channel", "repository", "place"}
@@ -218,6 +221,7 @@ class Maker:
                 group = self.chance.choice(able)
                 return {"values": {f"role:{group}": self.predicate(tools, group)}}
         leaf = self.chance.choice(sorted({leaf for entry in tools for leaf in entry["args"]}))
+        leaf = self.chance.choice(MEMBERS) if leaf == "data" else leaf
         return {"values": {f"arg:{leaf}": self.predicate(tools, leaf)}}
 
     def predicate(self, tools: list[dict[str, Any]], subject: str) -> dict[str, Any]:
@@ -248,7 +252,8 @@ class Maker:
             value
             for entry in tools
             for leaf, given in entry["args"].items()
-            if leaf == subject or set(subject.split("+")) & {role for mode in _modes(given) for role in mode["roles"]}
+            if leaf == subject.partition(".")[0]
+            or set(subject.split("+")) & {role for mode in _modes(given) for role in mode["roles"]}
             for value in ARGUMENTS[leaf][2]
         ]
         roles = set(subject.split("+"))
@@ -307,6 +312,8 @@ class Maker:
         )
 
     def value(self, leaf: str, schema: dict[str, Any]) -> Any:
+        if leaf == "data":
+            return self.members()
         values = schema.get("enum") or ARGUMENTS[leaf][2]
         several = [self.chance.choice(values) for _ in range(self.chance.randint(0, 3))]
         if schema.get("type") == "array" or (not schema and self.one_in(3)):
@@ -314,6 +321,15 @@ class Maker:
         if leaf in ("to", "cc") and self.one_in(3):
             return ", ".join(value for value in several if value != '"')
         return None if schema.get("type") == ["string", "null"] and self.one_in(4) else self.chance.choice(values)
+
+    def members(self, depth: int = 0) -> dict[str, Any]:
+        """An object with some members, of which some are lists or objects."""
+        made: dict[str, Any] = {}
+        for key in self.chance.sample(["a", "b", "c", "d", "e"], self.chance.randint(0, 3)):
+            some = [self.chance.choice(IDS) for _ in range(self.chance.randint(0, 2))]
+            inner = depth < 2 and (key == "c" or self.one_in(6))
+            made[key] = self.members(depth + 1) if inner else some if self.one_in(4) else self.chance.choice(IDS)
+        return made
 
 
 def _schema(kind: str | None, values: list[Any]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ KNOWN = Known(
 
 
 def tool(name: str, says: str, needed: str = "", optional: str = "", **more: Any) -> dict[str, Any]:
-    """A tool's definition: arguments by name, `x:list`, `x:bool` or `x:number`; `more` holds schemas in full."""
+    """A tool's definition: arguments by name, `x:list`, `x:bool`, `x:number` or `x:object`; `more` holds schemas in full."""
     properties: dict[str, Any] = {}
     for word in (*needed.split(), *optional.split()):
         argument, _, kind = word.partition(":")
@@ -47,6 +47,7 @@ def tool(name: str, says: str, needed: str = "", optional: str = "", **more: Any
             "list": {"type": "array", "items": {"type": "string"}},
             "bool": {"type": "boolean"},
             "number": {"type": "number"},
+            "object": {"type": "object"},
         }[kind]
     properties |= more
     required = [word.partition(":")[0] for word in needed.split()]

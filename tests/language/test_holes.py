@@ -26,17 +26,138 @@ SEARCH = {"f": [tool("search_files", "Search the files below a directory.", "pat
 # --- Exceptions. ---
 
 
+def test_a_comparison_that_cannot_be_taken_from_a_permission_is_an_error() -> None:
+    assert (
+        "write is at most or is at least"
+        in compiled("may use b/pay, except where `amount` is more than 50.", PAY).problem()
+    )
+
+
 @pytest.mark.parametrize(
-    "line",
+    ("lines", "inside", "outside"),
     [
-        "must never pay anything, except where `amount` is less than 50.",
-        "must ask before paying anything, except where `amount` is more than 50.",
-        "may use b/pay, except where `amount` is more than 50.",
-        "may use b/pay only where `amount` is less than 50.",
+        ("may use b/pay.\nmust never pay anything, except where `amount` is less than 50.", 49, 50),
+        ("may use b/pay.\nmust never pay anything, except where `amount` is more than 50.", 51, 50),
+        ("may use b/pay only where `amount` is less than 50.", 49, 50),
+        ("may use b/pay only where `amount` is at least 10 and is at most 50.", 50, 51),
+        ("may use b/pay only where `amount` is not 50.", 51, 50),
     ],
 )
-def test_a_comparison_that_cannot_be_excepted_is_an_error(line: str) -> None:
-    assert "write is at most or is at least" in compiled(line, PAY).problem()
+def test_a_comparison_closes_exactly_at_its_bound(lines: str, inside: int, outside: int) -> None:
+    found = policy(lines, PAY)
+    assert found.decide("b/pay", payee="x", amount=inside) == "allow"
+    assert found.decide("b/pay", payee="x", amount=outside) == "deny"
+
+
+FORWARD = {"m": [tool("forward", "Forward a message to people.", "to", "cc note")]}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "may use m/forward only where `to` is in contacts and `cc` is in contacts or left out.",
+        "may use m/forward.\nmust never use m/forward,"
+        " except where `to` is in contacts and `cc` is in contacts or left out.",
+    ],
+)
+def test_each_condition_of_an_exception_counts_also_what_may_be_left_out(lines: str) -> None:
+    found = policy(lines, FORWARD)
+    ann = KNOWN.lists["contacts"].values[0]
+    assert found.decide("m/forward", to=ann) == "allow"
+    assert found.decide("m/forward", to=ann, cc=ann) == "allow"
+    assert found.decide("m/forward", to=ann, cc="eve@evil.example") == "deny"
+    assert found.decide("m/forward", to="eve@evil.example", cc=ann) == "deny"
+
+
+def test_what_is_left_out_by_only_is_refused_when_given() -> None:
+    found = policy("may use m/forward only where `to` is in contacts and `note` is left out.", FORWARD)
+    ann = KNOWN.lists["contacts"].values[0]
+    assert found.decide("m/forward", to=ann) == "allow"
+    assert found.decide("m/forward", to=ann, note="x") == "deny"
+
+
+# --- Members of objects without a schema. ---
+
+HOME = {"h": [tool("call_service", "Call a service of the house.", "domain service", "data:object")]}
+HEATING = (
+    "may use h/call_service where `domain` is climate and `data.entity_id` is climate.salon"
+    " and `data.temperature` is at least 18 and is at most 22."
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "decision"),
+    [
+        ({"entity_id": "climate.salon", "temperature": 22}, "allow"),
+        ({"entity_id": ["climate.salon"], "temperature": 18}, "allow"),
+        ({"entity_id": "climate.salon", "temperature": 22.5}, "deny"),
+        ({"entity_id": "climate.salon", "temperature": "22"}, "deny"),
+        ({"entity_id": "climate.bedroom", "temperature": 20}, "deny"),
+        ({"entity_id": ["climate.salon", "climate.bedroom"], "temperature": 20}, "deny"),
+        ({"entity_id": "climate.salon, climate.bedroom", "temperature": 20}, "deny"),
+        ({"entity_id": {"climate.salon": "climate.bedroom"}, "temperature": 20}, "deny"),
+        ({"target": {"entity_id": "climate.salon"}, "temperature": 20}, "deny"),
+        ({"temperature": 20}, "deny"),
+        ({"entity_id": "climate.salon"}, "deny"),
+        ({"entity_id": "", "temperature": 20}, "deny"),
+        ({"entity_id": None, "temperature": 20}, "deny"),
+        ({}, "deny"),
+    ],
+)
+def test_a_permission_looks_at_each_value_of_a_member(data: dict[str, Any], decision: str) -> None:
+    found = policy(HEATING, HOME)
+    assert found.decide("h/call_service", domain="climate", service="set_temperature", data=data) == decision
+    assert found.decide("h/call_service", domain="climate", service="set_temperature") == "deny"
+
+
+@pytest.mark.parametrize(
+    ("data", "decision"),
+    [
+        ({"entity_id": "cover.salon"}, "allow"),
+        ({"entity_id": "cover.GARAGE_door"}, "deny"),
+        ({"entity_id": ["cover.salon", "cover.garage"]}, "deny"),
+        ({"entity_id": ["cover.salon", "lock.front"]}, "deny"),
+        ({"entity_id": "cover.salon,lock.front"}, "deny"),
+        ({"entity_id": "cover.salon\nlock.front"}, "deny"),
+    ],
+)
+def test_a_prohibition_of_a_member_meets_any_of_its_values(data: dict[str, Any], decision: str) -> None:
+    found = policy(
+        'may use h/call_service where `domain` is cover and `data.entity_id` starts with "cover.".\n'
+        "must never use h/call_service where `data.entity_id` is given and contains garage.",
+        HOME,
+    )
+    assert found.decide("h/call_service", domain="cover", service="open", data=data) == decision
+
+
+def test_a_prohibition_of_an_object_still_sees_what_its_members_hold() -> None:
+    found = policy(
+        HEATING + "\nmust never use h/call_service where `data` is given and contains bedroom.",
+        HOME,
+    )
+    held = {"entity_id": "climate.salon", "temperature": 20, "scene": ["bedroom"]}
+    assert found.decide("h/call_service", domain="climate", service="x", data=held) == "deny"
+    found = policy(
+        "may use h/call_service where `data.entity_id` is a.\nmust never use h/call_service where `data` is given and contains a.",
+        HOME,
+    )
+    assert found.decide("h/call_service", domain="climate", service="x", data={"entity_id": "a"}) == "deny"
+
+
+def test_leaving_a_member_out_must_be_spoken_of_in_a_prohibition() -> None:
+    line = "must never use h/call_service where `data.entity_id` is lock.front."
+    assert "may be left out" in compiled(line, HOME).problem()
+    found = policy(
+        "may use h/call_service.\nmust never use h/call_service where `data.entity_id` is lock.front or left out.", HOME
+    )
+    assert found.decide("h/call_service", domain="lock", service="unlock") == "deny"
+    assert found.decide("h/call_service", domain="lock", service="unlock", data={"x": 1}) == "deny"
+    assert found.decide("h/call_service", domain="light", service="on", data={"entity_id": "light.a"}) == "allow"
+
+
+@pytest.mark.parametrize("name", ["data.", "data..x", "domain.x", "other.x"])
+def test_only_members_of_objects_can_be_named(name: str) -> None:
+    assert "has no argument" in compiled(f"may use h/call_service where `{name}` is x.", HOME).problem()
 
 
 def test_an_exception_for_a_place_does_not_cover_a_second_place() -> None:

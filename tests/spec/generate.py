@@ -449,6 +449,8 @@ ARGUMENT_PREDICATES: list[dict[str, Any]] = [
     {"given": True, "matches": "[a-z]+"},
     {"given": True, "minItems": 2},
 ]
+MEMBERS = [("body", "k"), ("body", "a.b"), ("id", "a"), ("id", "k"), ("note", "a")]
+"""Members of arguments that may be an object."""
 ORIGINS = ["person", "result", "fs", "net/*", "n*", "fs/tool_0", "role:read-path", "role:recipient", "absent", "kind:x"]
 HOSTS = ["example.com", "*.example.com", "10.0.0.7", "localhost", "@hosts", "x.example", "evil.example"]
 HOST_ROLES = ["fetch-url", "send-url", "recipient", "channel", "repository", "place", "host"]
@@ -501,7 +503,8 @@ def _conditions(dice: Dice, subjects: Subjects, kinds: list[str], least: int = 0
 def _predicates(dice: Dice, subjects: Subjects, kind: str) -> dict[str, Any]:
     """A predicate on one role, on a group of roles or on an argument; none if there is no such role or argument."""
     if kind == "arg":
-        names, table = list(subjects.leaves), dict.fromkeys(subjects.leaves, ARGUMENT_PREDICATES)
+        leaves = [*subjects.leaves, *(f"{leaf}.{member}" for leaf, member in MEMBERS if leaf in subjects.leaves)]
+        names, table = leaves, dict.fromkeys(leaves, ARGUMENT_PREDICATES)
     else:
         table = PREDICATES if kind == "values" else GROUPS
         names = subjects.predicates(table)

@@ -391,7 +391,10 @@ def predicate_loads(subject: str, predicate: Any, world: World) -> bool:
     if not re.fullmatch(r"(role|arg):.+", subject) or not isinstance(predicate, dict) or not predicate:
         return False
     kind, _, name = subject.partition(":")
-    if kind == "arg" and not any(name in tool["args"] for _, tool in every_tool(world)):
+    if kind == "arg" and not any(
+        name in tool["args"] or any(is_member(tool, leaf, name) for leaf in tool["args"])
+        for _, tool in every_tool(world)
+    ):
         return False  # a leaf that no tool has
     if kind == "role" and not all(name.split("+")):
         return False  # a group of roles with a role that has no name
@@ -2128,6 +2131,57 @@ def forms_of_constant(world: World, constant: Any, subject: str) -> list[Any]:
     return forms
 
 
+def member_values(world: World, resolved: Resolved, name: str) -> Values:
+    """What stands under a member of a free-form object, at any depth in it: `data.a` in the objects at `data`."""
+    found: list[Value] = []
+    for leaf, annotation in resolved.tool["args"].items():
+        if not is_member(resolved.tool, leaf, name):
+            continue
+        for node, parent, _ in occurrences(resolved.sent, tokens(leaf), resolved.sent):
+            roles = roles_in_force(modes_of(annotation), parent_as_sent(resolved.tool, leaf, parent))
+            for item in (item for each in flatten(node) for item in under(each, name[len(leaf) + 1 :].split("."))):
+                here = roles_for_item(roles, item)
+                read = {role: read_item(world, resolved.server, role, item, unknown) for role, unknown in here.items()}
+                found += next(filter(None, (read[leading_role(here)], *(read.values() if is_empty(item) else ()))), [])
+    return tuple(found)
+
+
+def under(node: Any, path: list[str]) -> list[Any]:
+    """What a path of names leads to; the elements of lists are looked at one by one."""
+    if not path:
+        return flatten(node)
+    inner = [item[path[0]] for item in flatten(node) if isinstance(item, dict) and path[0] in item]
+    return [found for each in inner for found in under(each, path[1:])]
+
+
+def is_member(tool: Table, leaf: str, name: str) -> bool:
+    """ "Of an argument that may be an object whose members the schema does not describe, a member is `name.member`"."""
+    schema = tool["definition"].get("inputSchema", {})
+    below = schemas_at(schema, tokens(leaf), schema)
+    names = name[len(leaf) + 1 :].split(".")
+    return (
+        name.startswith(f"{leaf}.")
+        and all(names)
+        and may_be_object(below, schema)
+        and not has_leaf_below(below, schema)
+    )
+
+
+def may_be_object(schemas: list[Table], root: Any) -> bool:
+    """An object may stand there, or in a list that may."""
+    for schema in schemas:
+        if {"$ref", "enum", "const", "anyOf", "oneOf", "allOf"} & set(schema):
+            continue
+        kinds = schema.get("type")
+        kinds = kinds if isinstance(kinds, list) else [kinds]
+        elements = elements_of(schema)
+        if None in kinds or "object" in kinds or ("array" in kinds and not elements):
+            return True
+        if any(may_be_object(branches(element, root), root) for element in elements):
+            return True
+    return False
+
+
 def same(left: Any, right: Any) -> bool:
     """Equality is typed: `true`, `1` and `"1"` are three values; `1.0` and `1` are the same value."""
     if is_number(left) and is_number(right):
@@ -2145,7 +2199,7 @@ def predicate_holds(world: World, resolved: Resolved, claim: Claim, allow: bool,
     """Predicates on one value are tested like any condition; counts look at all values of the role or argument."""
     kind, _, name = subject.partition(":")
     if kind == "arg":
-        own = everything = resolved.by_leaf.get(name, ())
+        own = everything = resolved.by_leaf[name] if name in resolved.by_leaf else member_values(world, resolved, name)
     else:
         own = values_for(resolved, claim, sorted(roles_of(subject)))
         everything = tuple(value for value in resolved.values if value.role in roles_of(subject))

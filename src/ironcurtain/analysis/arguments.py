@@ -36,6 +36,7 @@ _LIMITING: Final = frozenset(
         "if",
     ]
 )
+_OTHER_MEMBER: Final = "another-member"
 _SCALARS: Final = ("string", "integer", "number", "boolean")
 
 
@@ -76,6 +77,8 @@ class Arguments:
     def kind(self, leaf: str) -> Kind:
         """What a value of the leaf can be."""
         nodes = self._kinds.get(leaf, [])
+        if not nodes:  # a member of an object that the schema does not describe
+            return Kind(many=True, nullable=True)
         types = {name for node in nodes for name in _types(node)} & set(_SCALARS)
         listed = [values for node in nodes if (values := _listed(node)) is not None]
         every = [node for node in nodes if _types(node) != ["null"] and not _is_container(node)]
@@ -108,7 +111,8 @@ class Arguments:
 
     def needed(self, chosen: Mapping[str, Sequence[Json]]) -> set[str]:
         """The arguments that the schema insists on beside the chosen ones, inside the objects that these are in."""
-        return {leaf for leaf in _leaves(self.build(chosen), "") if "." in leaf and leaf not in chosen}
+        made = (leaf for leaf in _leaves(self.build(chosen), "") if "." in leaf)
+        return {leaf for leaf in made if not any(_leads_to(above, leaf) for above in chosen)}
 
     def build(self, chosen: Mapping[str, Sequence[Json]]) -> dict[str, Json]:
         """Arguments that hold the chosen values, and of everything else only what the schema insists on."""
@@ -146,6 +150,9 @@ class Arguments:
         return made
 
     def _value(self, node: Json, leaf: str, chosen: Mapping[str, Sequence[Json]], index: int) -> Json:
+        members = {name: values for name, values in chosen.items() if name.startswith(f"{leaf}.")}
+        if members and leaf in self._kinds and not any(map(_properties, variants_of(self._root, node))):
+            return self._free(node, leaf, {**members, leaf: chosen.get(leaf, ())}, index)
         if leaf in chosen:
             return self._chosen(node, leaf, chosen[leaf], index)
         made = self._object(node, leaf, chosen, index)
@@ -158,6 +165,25 @@ class Arguments:
                 count = max(below, default=least if isinstance(least, int) else 0)
                 return [self._value(element, f"{leaf}[]", chosen, number) for number in range(count)]
         return self._least(node)
+
+    def _free(self, node: Json, leaf: str, chosen: Mapping[str, Sequence[Json]], index: int) -> Json:
+        """An object that the schema does not describe, with the chosen members, and beside them the values of it.
+
+        Those stand under names that are the same text, because names are values of the object, too.
+        """
+        named = {name[len(leaf) + 1 :].partition(".")[0] for name in chosen}
+        keys = [value if isinstance(value, str) and value not in named else _OTHER_MEMBER for value in chosen[leaf]]
+        made: dict[str, Json] = dict(zip(keys, chosen[leaf], strict=True))
+        for name, values in chosen.items():
+            inside = made
+            *above, last = name[len(leaf) + 1 :].split(".") if name != leaf else [""]
+            for step in above:
+                found = inside.setdefault(step, {})
+                inside = found if isinstance(found, dict) else {}
+            if last:
+                inside[last] = values[index % len(values)] if len(values) == 1 or "[]" in leaf else list(values)
+        listed = any("array" in _types(variant) for variant in variants_of(self._root, node))
+        return [made] if listed else made
 
     def _chosen(self, node: Json, leaf: str, values: Sequence[Json], index: int) -> Json:
         if "[]" in leaf and leaf not in self._many:

@@ -15,6 +15,7 @@ from ironcurtain.analysis.regions import Judge
 from ironcurtain.analysis.space import Ruleset, Spaces
 from ironcurtain.engine.chain import RuleBook
 from ironcurtain.model.decision import Stage
+from ironcurtain.model.policy import without_members
 from ironcurtain.model.roles import Category, category
 
 if TYPE_CHECKING:
@@ -216,12 +217,17 @@ def _names_hosts(tool: Tool) -> bool:
     return any(category(role) in (Category.URL, Category.PLACE) for role in tool.roles)
 
 
+def _described(tool: Tool) -> Tool:
+    """A tool less what no decision rests on, and less the members of objects that rules happen to name."""
+    return replace(tool, comment="", effects=frozenset(), arguments=without_members(tool.arguments))
+
+
 def _means_the_same(old: Loaded, new: Loaded, key: tuple[str, str]) -> bool:
     """Whether a tool's calls are read alike under both policies."""
     before, after = old.policy.tools[key], new.policy.tools[key]
     bases = old.policy.setup.path_base.get(key[0]), new.policy.setup.path_base.get(key[0])
     return (
-        replace(before, comment="", effects=frozenset()) == replace(after, comment="", effects=frozenset())
+        _described(before) == _described(after)
         and bases[0] == bases[1]
         and old.policy.setup.home == new.policy.setup.home
     )

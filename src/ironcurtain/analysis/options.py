@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.model.call import is_empty
 from ironcurtain.model.resolved import Command, Opaque, Unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ironcurtain.model.call import Json, RoleValue, Stray
     from ironcurtain.model.resolved import Value
 
@@ -41,6 +43,13 @@ class Option:
     """The schema has something against this very value, though perhaps not against others of the cell."""
     sources: frozenset[str] | None = None
     """The tools that were seen, if it stands for that."""
+    within: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    """What conditions on the arguments that it is a member of see of it: its name, and itself."""
+
+    @property
+    def leaves(self) -> dict[str, tuple[Value, ...]]:
+        """What conditions on arguments see of it, by their names."""
+        return {self.leaf: self.shown, **self.within}
 
     @property
     def weight(self) -> int:

@@ -389,7 +389,8 @@ def call_of(tool: Tool, options: Iterable[Option]) -> CanonicalCall:
     chosen = list(options)
     leaves: dict[str, tuple[Value, ...]] = {}
     for option in chosen:
-        leaves[option.leaf] = (*leaves.get(option.leaf, ()), *option.shown)
+        for leaf, shown in option.leaves.items():
+            leaves[leaf] = (*leaves.get(leaf, ()), *shown)
     return CanonicalCall(
         tool.server,
         tool.name,

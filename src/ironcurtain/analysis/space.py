@@ -17,7 +17,7 @@ from ironcurtain.analysis.samples import Landmarks, samples_for
 from ironcurtain.analysis.watching import Watcher
 from ironcurtain.analysis.whole import Sight
 from ironcurtain.engine.chain import may_apply, name_is_listed
-from ironcurtain.engine.conditions import polar_tests, roles_of
+from ironcurtain.engine.conditions import polar_tests, roles_of, with_members_of
 from ironcurtain.errors import Refusal
 from ironcurtain.model.call import ToolCall
 from ironcurtain.model.policy import PathTest, ValueTest, leaves_of
@@ -97,6 +97,7 @@ class Spaces:
             sight = Sight(tool, Watcher(tool))
             return ToolSpace(tool, Arguments({}), sight, (), Node(sight.start, (), frozenset()), (), ())
         chains = [(ruleset.about(tool), ruleset.sandbox) for ruleset in self.rulesets]
+        tool = with_members_of(tool, (rule for rules, _ in chains for rule in rules))
         work = _Work.of(tool, chains, reaching=self.reaches_private_hosts(tool))
         columns: list[Column] = []
         doubts: list[str] = []
@@ -199,7 +200,7 @@ class Spaces:
             except Refusal:
                 self._resolved[key] = None
             else:
-                self._resolved[key] = _only(call, leaf.leaf, says, chosen, siblings)
+                self._resolved[key] = _only(call, leaf, says, chosen, siblings)
         return self._resolved[key]
 
 
@@ -260,6 +261,13 @@ class _Work:
             yield "commands can be put together in more ways than we look at"
         if len(self.sight.watcher.origins) > MOST_ORIGINS:
             yield f"rules tell apart more than {MOST_ORIGINS} sets of sources"
+        members = [leaf for leaf in self.leaves if leaf.within]
+        if any(
+            not roles.isdisjoint(_roles(leaf)) if above is None else above in leaf.within
+            for roles, above in self.sight.watcher.counters
+            for leaf in members
+        ):
+            yield "members of an object are counted with their names"
         if any(limit > MOST for limit in self.sight.watcher.limits):
             yield f"a limit of more than {MOST} values"
 
@@ -270,7 +278,7 @@ class _Work:
 
     def ways(self, leaf: Shape) -> Iterator[dict[str, Json]]:
         """Every way in which other arguments can select the mode of this one."""
-        names = list(dict.fromkeys(_beside(leaf.leaf, name) for mode in leaf.modes for name, _ in mode.when))
+        names = list(dict.fromkeys(_beside(leaf, name) for mode in leaf.modes for name, _ in mode.when))
         for values in product(*(self.selectors.get(name, ()) for name in names)):
             yield dict(zip(names, values, strict=True))
 
@@ -299,7 +307,7 @@ class _Work:
         selected = {(name, self._selects(name, value)) for name, value in option.siblings}
         if option.leaf in self.selectors:
             selected.add((option.leaf, self._selects(option.leaf, option.chosen[0] if option.chosen else None)))
-        return replace(self.sight.part(by_role, option.leaf, option.shown), selected=frozenset(selected))
+        return replace(self.sight.part(by_role, option.leaves), selected=frozenset(selected))
 
     def sources_column(self, column: int, numbers: Iterator[int]) -> Column:
         """Return what the agent may have seen, as far as rules tell it apart; not known comes first."""
@@ -345,7 +353,7 @@ def _names_hosts(leaf: Shape) -> bool:
 
 def _speaks_of(test: Test, leaf: Shape) -> bool:
     if isinstance(test, ValueTest) and test.leaf is not None:
-        return test.leaf == leaf.leaf
+        return test.leaf in (leaf.leaf, *leaf.within)
     return not roles_of(test).isdisjoint(_roles(leaf))
 
 
@@ -360,7 +368,7 @@ def _selecting(leaves: Sequence[Shape]) -> dict[str, frozenset[tuple[type, Json]
     for leaf in leaves:
         for mode in leaf.modes:
             for name, values in mode.when:
-                named.setdefault(_beside(leaf.leaf, name), set()).update(values)
+                named.setdefault(_beside(leaf, name), set()).update(values)
     return {name: frozenset(values) for name, values in named.items()}
 
 
@@ -380,8 +388,9 @@ def _selectors(leaves: Sequence[Shape], arguments: Arguments) -> dict[str, tuple
     return found
 
 
-def _beside(leaf: str, name: str) -> str:
-    place = leaf.rpartition(".")[0]
+def _beside(leaf: Shape, name: str) -> str:
+    """The argument of a name that stands beside one, or beside the object that this is a member of."""
+    place = (leaf.within[0] if leaf.within else leaf.leaf).rpartition(".")[0]
     return f"{place}.{name}" if place else name
 
 
@@ -399,14 +408,18 @@ def _placed(shape: Shape, wanted: Mapping[str, tuple[Json, ...]]) -> Json:
     }
 
 
-def _only(call: CanonicalCall, leaf: str, says: str, chosen: tuple[Json, ...], siblings: Mapping[str, Json]) -> Option:
+def _only(
+    call: CanonicalCall, shape: Shape, says: str, chosen: tuple[Json, ...], siblings: Mapping[str, Json]
+) -> Option:
+    leaf, within = shape.leaf, shape.within if chosen else ()  # where it is left out, others may be in its object
     when = "".join(f", with {name} {LEFT_OUT if value is None else value}" for name, value in siblings.items())
     return Option(
         leaf,
         says + when,
         chosen,
-        tuple(item for item in call.values if item.leaf == leaf),
+        tuple(item for item in call.values if item.leaf == leaf or item.leaf in within),
         call.leaves.get(leaf, ()),
         tuple(stray for stray in call.strays if stray.leaf == leaf),
         tuple(sorted(siblings.items(), key=str)),
+        within={above: call.leaves.get(above, ()) for above in within},
     )

@@ -19,7 +19,7 @@ from ironcurtain.engine.chain import may_apply
 from ironcurtain.engine.conditions import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ironcurtain.analysis.facts import Requirement
     from ironcurtain.model.policy import Rule, Tool
@@ -154,9 +154,9 @@ class Sight:
         """The counts of no values at all."""
         return (0,) * len(self.watcher.counters)
 
-    def part(self, by_role: dict[Role, tuple[Value, ...]], leaf: str, shown: tuple[Value, ...]) -> Part:
-        """Return what values of one argument add to a call."""
-        scope = Scope(by_role, {leaf: shown} if shown else {})
+    def part(self, by_role: dict[Role, tuple[Value, ...]], by_leaf: Mapping[str, tuple[Value, ...]]) -> Part:
+        """Return what values of one argument, and of those that it is a member of, add to a call."""
+        scope = Scope(by_role, {leaf: values for leaf, values in by_leaf.items() if values})
         facts = self.watcher.facts_of(scope)
         return Part(facts, tuple(len(all_of(scope, each)) for each in self.watcher.counters))
 

@@ -136,7 +136,8 @@ def _shape(rest: Mapping[str, tuple[Mode, ...]], known: Mapping[str, schema.Leaf
         modes=rest.get("", ()),
         required=leaf in known and known[leaf].required,
         defaulted=leaf in known and known[leaf].defaulted,
-        free=not any(name.startswith((f"{leaf}.", f"{leaf}[]")) for name in known),
+        free=(leaf not in known or known[leaf].free)
+        and not any(name.startswith((f"{leaf}.", f"{leaf}[]")) for name in known),
         members=shape_of(inside, known, leaf).members if inside else {},
         elements=_shape(items, known, leaf + "[]") if items else None,
     )

@@ -18,6 +18,7 @@ from ironcurtain.artifacts.scenarios import Scenario, read_scenarios
 from ironcurtain.artifacts.settings import read_budget
 from ironcurtain.engine.access import Access
 from ironcurtain.engine.chain import RuleBook
+from ironcurtain.engine.conditions import with_members_of
 from ironcurtain.engine.policy import Policy, declared_hosts
 from ironcurtain.engine.protected import CLIENT_CONFIGURATIONS, Protected
 from ironcurtain.errors import Refusal, quote
@@ -167,6 +168,7 @@ def build(bundle: Bundle, surroundings: Surroundings) -> Loaded:
         paths, read_lists(top.get("lists"), bundle.items.get(LISTS)), Forms.of(tools.values()), [*tools.values()]
     )
     rules = reader.rules(top["rules"])
+    tools = {key: with_members_of(tool, rules) for key, tool in tools.items()}
     book = RuleBook(rules)
     book.prepare(tools.values())
     return Loaded(

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from ironcurtain.engine.chain import name_is_listed
 from ironcurtain.engine.pattern import PatternError, compile_pattern
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.model.decision import Outcome
-from ironcurtain.model.policy import Conditions, DomainTest, ListTest, PathTest, Rule, TaskPolicy, ValueTest, leaves_of
+from ironcurtain.model.policy import (
+    Conditions,
+    DomainTest,
+    ListTest,
+    PathTest,
+    Rule,
+    TaskPolicy,
+    ValueTest,
+    leaves_of,
+    member_of,
+)
 from ironcurtain.model.resolved import Opaque
 from ironcurtain.model.roles import NONE, Category, Role, category, vocabulary
 from ironcurtain.resolve.hosts import resolve_host
@@ -25,7 +35,7 @@ if TYPE_CHECKING:
     from ironcurtain.artifacts.item import Item
     from ironcurtain.artifacts.lists import NamedList
     from ironcurtain.engine.conditions import Test
-    from ironcurtain.model.policy import Tool
+    from ironcurtain.model.policy import Shape, Tool
     from ironcurtain.model.resolved import Scalar
     from ironcurtain.resolve.paths import PathResolver
 
@@ -51,22 +61,32 @@ class Forms:
 
     by_role: Mapping[Role, frozenset[Category]]
     by_leaf: Mapping[str, frozenset[Category]]
+    free: Mapping[str, Shape] = field(default_factory=dict)
+    """The leaves whose members may be named."""
+
+    def of_leaf(self, name: str) -> frozenset[Category] | None:
+        """Return how the values of a leaf, or of a member of a free one, are resolved; nothing if there is none."""
+        above = None if name in self.by_leaf else member_of(name, self.free.values())
+        return self.by_leaf.get(above.leaf if above else name)
 
     @classmethod
     def of(cls, tools: Iterable[Tool]) -> Forms:
         """Look through every leaf of every tool."""
         by_role: dict[Role, set[Category]] = {}
         by_leaf: dict[str, set[Category]] = {}
+        free: dict[str, Shape] = {}
         for tool in tools:
             for shape in leaves_of(tool.arguments):
                 roles = {role for mode in shape.modes for role in mode.roles}
                 kinds = {category(role) for role in roles}
                 by_leaf.setdefault(shape.leaf, set()).update(kinds)
+                free |= {shape.leaf: shape} if shape.free else {}
                 for role in roles:
                     by_role.setdefault(role, {category(role)}).update(kinds & _REWRITTEN)
         return cls(
             {role: frozenset(kinds) for role, kinds in by_role.items()},
             {leaf: frozenset(kinds) for leaf, kinds in by_leaf.items()},
+            free,
         )
 
 
@@ -224,7 +244,7 @@ class RuleReader:
             roles = frozenset(require_role(each, predicate) for each in names)
             for role in sorted(roles):
                 self._require_no_slip(role, predicate)
-            if kind == "arg" and name not in self.forms.by_leaf:
+            if kind == "arg" and self.forms.of_leaf(name) is None:
                 near = difflib.get_close_matches(name, self.forms.by_leaf, 1)
                 hint = f"did you mean arg:{near[0]}?" if near else "name an argument as the annotations do"
                 predicate.fail(f"no annotated tool has the argument {quote(name)}", hint)
@@ -240,7 +260,8 @@ class RuleReader:
         wanted = [[members["equals"]]] if "equals" in members else []
         wanted += [members["in"].elements(least=1)] if "in" in members else []
         own = {category(role) for role in roles}
-        every = [self.forms.by_role.get(role, frozenset()) for role in roles] or [self.forms.by_leaf[name]]
+        every = [self.forms.by_role.get(role, frozenset()) for role in roles]
+        every = every or [self.forms.of_leaf(name) or frozenset()]
         forms = frozenset[Category]().union(*every)
         sets = [
             {key for entry in entries for key in self._keys(entry.scalar(), own, forms, entry)} for entries in wanted

@@ -40,6 +40,8 @@ class Argument:
     """It is a statement in SQL."""
     absent_unknown: bool = False
     """Leaving it out means that the server picks something."""
+    free: bool = False
+    """It is an object whose members its schema does not describe."""
 
     @property
     def has_default(self) -> bool:
@@ -79,6 +81,22 @@ class Tool:
     def roles(self) -> frozenset[str]:
         """Every role of any argument."""
         return frozenset(role for argument in self.arguments.values() for role in argument.roles)
+
+    def argument(self, name: str) -> Argument | None:
+        """Return the argument of a name: as it is, by its last name where that is one only, or a member of an object.
+
+        A member of an object without a schema may be anything, and may be left out.
+        """
+        if name in self.arguments:
+            return self.arguments[name]
+        ends = [a for leaf, a in self.arguments.items() if leaf.rpartition(".")[2].rstrip("[]") == name]
+        if len(ends) == 1:
+            return ends[0]
+        above = next((a for leaf, a in self.arguments.items() if a.free and name.startswith(f"{leaf}.")), None)
+        if above is None or "" in name[len(above.leaf) + 1 :].split("."):
+            return None
+        own = words_of(name.rpartition(".")[2])
+        return Argument(name, own, above.roles, False, (), _NOT_GIVEN, frozenset(), "")  # noqa: FBT003 - optional
 
     def of(self, *categories: Category) -> frozenset[str]:
         """Return its roles of some categories."""
@@ -142,6 +160,7 @@ def _made(server: str, fields: Mapping[str, Any], common: frozenset[str]) -> Too
             says=about.says if about else "",
             sql=any(mode.get("language") == "sql" for mode in _modes(entry)),
             absent_unknown=any(mode.get("absent", "unknown") == "unknown" for mode in _modes(entry)),
+            free=bool(about and about.free and about.types <= {"object", "null", "array"}),
         )
     return Tool(
         server,

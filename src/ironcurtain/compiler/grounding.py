@@ -210,10 +210,10 @@ class Grounding:
             roles = frozenset.intersection(*(_places(tool.arguments[leaf]) for leaf in leaves))
             return leaves, [Part(lists=((roles, tuple(values)),))]
         if certain:
-            return leaves, [self._is_one_of(tool, leaf, values) for leaf in leaves]
+            return leaves, [self._is_one_of(tool, tool.arguments[leaf], values) for leaf in leaves]
         spelled = [_spellings(value) for value in values if re.search(r"[./*]", value) and not value.startswith("@")]
         texts = [Part(values={f"arg:{leaf}": {"matches": f"(?i)({'|'.join(spelled)})"}}) for leaf in leaves if spelled]
-        return leaves, [*(self._is_one_of(tool, leaf, values) for leaf in leaves), *texts]
+        return leaves, [*(self._is_one_of(tool, tool.arguments[leaf], values) for leaf in leaves), *texts]
 
     def _place_leaves(self, tool: Tool, values: Sequence[str], meant: Meant, *, certain: bool) -> list[str]:
         """The arguments that say where; in a permission it must be plain which one is meant."""
@@ -243,9 +243,9 @@ class Grounding:
         shown = " or ".join(f"where `{a.leaf}` is {values[0]}" for a in found[:3])
         raise Problem(f"{tool.key} has several arguments for a place", f"write {shown}")
 
-    def _is_one_of(self, tool: Tool, leaf: str, values: Sequence[str]) -> Part:
+    def _is_one_of(self, tool: Tool, argument: Argument, values: Sequence[str]) -> Part:
         """The argument is one of these; lists of the set-up are asked by the argument's role."""
-        argument = tool.arguments[leaf]
+        leaf = argument.leaf
         if any(value.startswith("@") for value in values):
             own = frozenset(role for role in argument.roles if not self._is_shared(tool, leaf, role))
             if own and argument.types <= {"string", "null", "array"} and argument.types:  # lists hold texts
@@ -304,11 +304,11 @@ class Grounding:
         given = {each.argument for each in limit.conditions if each.test is Comparison.GIVEN}
         several = sum(condition.test is Comparison.IN for condition in limit.conditions) > 1
         for condition in _combined(limit.conditions):
-            argument = _argument(tool, condition.argument)
+            argument = tool.argument(condition.argument)
             if argument is None:
                 return None
             said = replace(condition, given=condition.given or condition.argument in given)
-            apart = replace(self, by_name=several)
+            apart = replace(self, by_name=self.by_name or several)
             whole = whole.with_(apart.condition(said, argument, tool, certain=certain))
         return whole
 
@@ -369,7 +369,9 @@ class Grounding:
             case Comparison.STARTS if certain and any(text.startswith("/") for text in texts):
                 raise Problem("`starts with` a slash says nothing of `..`", f"write is under {texts[0]}")
         spelled = [each for text in texts for each in {text: None, **dict.fromkeys(self._spelled(text, argument))}]
-        return Part(values={key: {"matches": _text_pattern(test, spelled, certain=certain)}}), False
+        named = argument.leaf not in tool.arguments or argument.has(Category.PLACE, Category.OTHER)
+        listed = certain and named and not argument.has(Category.PATH, Category.URL, Category.PARTY)
+        return Part(values={key: {"matches": _text_pattern(test, spelled, certain=certain, listed=listed)}}), False
 
     def _spelled(self, text: str, argument: Argument) -> Sequence[str]:
         """A value as it is sent: a name of the set-up for an argument that takes names stands for its values."""
@@ -391,10 +393,10 @@ class Grounding:
             return Part(values={key: {"matches": _under(spelled if not certain else meant.paths, certain=certain)}})
         if meant.hosts and argument.has(Category.URL):
             return Part(domains=(frozenset(r for r in argument.roles if r.endswith("-url")), meant.hosts))
-        return self._is_one_of(tool, argument.leaf, (*meant.people, *meant.values, *meant.hosts))
+        return self._is_one_of(tool, argument, (*meant.people, *meant.values, *meant.hosts))
 
     def _giving(self, limit: Giving, tool: Tool) -> Ground:
-        wanted = {a.leaf for name in limit.arguments if (a := _argument(tool, name)) is not None}
+        wanted = {a.leaf for name in limit.arguments if (a := tool.argument(name)) is not None}
         unless, fixed = [], Part()
         for leaf, argument in tool.arguments.items():
             if leaf in wanted or any(leaf.startswith((f"{name}.", f"{name}[")) for name in wanted):
@@ -510,17 +512,9 @@ def _absent(argument: Argument) -> Part:
     return Part(absent=frozenset({argument.leaf}))
 
 
-def _argument(tool: Tool, name: str) -> Argument | None:
-    """The argument that a statement names: as it is, or by its last name where that is one only."""
-    if name in tool.arguments:
-        return tool.arguments[name]
-    ends = [a for leaf, a in tool.arguments.items() if leaf.rpartition(".")[2].rstrip("[]") == name]
-    return ends[0] if len(ends) == 1 else None
-
-
 def known_argument(tool: Tool, name: str) -> None:
     """Raise a `Problem` if a tool has no such argument."""
-    if _argument(tool, name) is None:
+    if tool.argument(name) is None:
         leaves = [*tool.arguments]
         raise Problem(
             f"{tool.key} has no argument `{name}`",
@@ -643,8 +637,13 @@ def _under(texts: Sequence[str], *, certain: bool) -> str:
     return "(?i)(" + "|".join(f"{_escaped(text.rstrip('/'))}(/.*)?" for text in texts) + r"|.*\.\..*|.*/\./.*|.*//.*)"
 
 
-def _text_pattern(test: Comparison, texts: Sequence[str], *, certain: bool) -> str:
-    before = "" if test is Comparison.STARTS else ".*"
-    after = "" if test is Comparison.ENDS else ".*"
-    pattern = "|".join(f"{before}{_escaped(text)}{after}" for text in texts)
-    return pattern if certain else f"(?i)({pattern})"
+def _text_pattern(test: Comparison, texts: Sequence[str], *, certain: bool, listed: bool) -> str:
+    """How texts begin, end or go on; `listed` if a server may read several names in one text: then it is one name."""
+
+    def pattern(text: str) -> str:
+        rest = r"[^,;\s]*" if listed and not re.search(r"[,;\s]", text) else ".*"
+        before = "" if test is Comparison.STARTS else rest
+        return f"{before}{_escaped(text)}{'' if test is Comparison.ENDS else rest}"
+
+    found = "|".join(map(pattern, texts))
+    return found if certain else f"(?i)({found})"

@@ -274,7 +274,10 @@ class _Compiler:
 
     def _of(self, statement: Statement, agreed: frozenset[str] | None) -> _Made:
         permits = statement.mood is Mood.MAY
-        grounding = Grounding(self.setup, self.tools, frozenset(act for act in statement.doing.acts if act in ACTS))
+        # A rule has room for one condition on paths: beside a directory, arguments are compared by name.
+        by_name = any(isinstance(limit, Place) for limit in statement.limits)
+        acts = frozenset(act for act in statement.doing.acts if act in ACTS)
+        grounding = Grounding(self.setup, self.tools, acts, by_name)
         picks = picked(statement.doing, self.tools, tightens=not permits)
         if statement.mood is Mood.OTHERWISE:  # everything else asks: also what might do anything
             picks = [replace(pick, doubt=False) for pick in picks]
@@ -398,7 +401,8 @@ class _Compiler:
         unless = [*ground.unless, *(part for each in lifted for part in each.alternatives), *outside]
         base = Part(values={f"arg:{tool.might.selector}": {"in": sorted(pick.modes)}}) if pick.modes else Part()
         for leaf in sorted({name for each in lifted for name in each.names}):  # what is excepted must be given
-            if not tool.arguments[leaf].has_default and not tool.arguments[leaf].required:
+            argument = tool.argument(leaf)
+            if argument is None or not (argument.has_default or argument.required):
                 base = base.with_(Part(values={f"arg:{leaf}": PRESENT}))
         notes += ["asks, until tasks are known"] if asks else []
         limited = frozenset(role for part in ground.alternatives for role in part.roles)
@@ -481,11 +485,7 @@ def _check(statement: Statement) -> None:
             )
         if not permits and isinstance(limit, Giving):
             raise Problem("`giving only` belongs to a permission", "write it in a may")
-    if statement.only is not None and isinstance(closed := statement.limits[statement.only], Where):
-        for condition in closed.conditions:
-            if condition.test in (Comparison.ABOVE, Comparison.BELOW):
-                raise Problem(f"only and `{condition.test.value}`", "write is at most or is at least")
-    for exception in statement.exceptions:
+    for exception in statement.exceptions if not _separable(statement) else ():
         for limit in exception.limits:
             _check_exception(limit)
         if not (exception.limits or exception.doing != Doing()):
@@ -553,15 +553,47 @@ def _closed_twice(lines: Sequence[Sourced]) -> frozenset[int]:
 
 def _unclosed(statement: Statement) -> Iterator[Statement]:
     """A permission with `only` is the permission and a never for the same act elsewhere."""
-    if statement.only is None:
-        yield statement
+    if conditions := _separable(statement):
+        bare = replace(statement, exceptions=())
+        yield from (_where_not(bare, condition) for condition in conditions)
         return
     yield replace(statement, only=None)
-    limit = statement.limits[statement.only]
-    if isinstance(limit, Where):  # whatever else the argument is, also where it is left out
-        yield Statement(Mood.NEVER, statement.doing, exceptions=(Except(limits=(limit,)),))
+    if statement.only is None:
+        return
+    limit, never = statement.limits[statement.only], Statement(Mood.NEVER, statement.doing)
+    if isinstance(limit, Where):
+        yield from (_where_not(never, condition) for condition in limit.conditions)
     else:
-        yield Statement(Mood.NEVER, statement.doing, (_opposite(limit),))
+        yield replace(never, limits=(_opposite(limit),))
+
+
+def _separable(statement: Statement) -> tuple[Condition, ...]:
+    """The conditions of a never or an ask, of which a call that fails one is not excepted: its only exception."""
+    if statement.mood is Mood.MAY or len(statement.exceptions) != 1 or statement.exceptions[0].doing != Doing():
+        return ()
+    limits = statement.exceptions[0].limits
+    return limits[0].conditions if len(limits) == 1 and isinstance(limits[0], Where) else ()
+
+
+_OPPOSITES: Final = {
+    Comparison.IS_NOT: Comparison.IS,
+    Comparison.ABOVE: Comparison.AT_MOST,
+    Comparison.BELOW: Comparison.AT_LEAST,
+}
+
+
+def _where_not(statement: Statement, condition: Condition) -> Statement:
+    """A never or an ask for whatever else an argument is than a condition says, and where it must not be left out."""
+    given = Where((Condition(condition.argument, Comparison.GIVEN),))
+    if condition.test is Comparison.LEFT_OUT:
+        return replace(statement, limits=(*statement.limits, given))
+    if condition.test in _OPPOSITES:
+        other = replace(condition, test=_OPPOSITES[condition.test], given=condition.or_left_out)
+        other = replace(other, or_left_out=not other.given)
+        return replace(statement, limits=(*statement.limits, Where((other,))))
+    excepted = Except(limits=(Where((replace(condition, or_left_out=False),)),))
+    limits = (*statement.limits, given) if condition.or_left_out else statement.limits
+    return replace(statement, limits=limits, exceptions=(excepted,))
 
 
 def _opposite(limit: Limit) -> Limit:

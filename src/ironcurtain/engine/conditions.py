@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from ironcurtain.engine.pattern import TextTooLong
 from ironcurtain.model.decision import Outcome
-from ironcurtain.model.policy import DomainTest, ListTest, PathTest, ValueTest
+from ironcurtain.model.policy import DomainTest, ListTest, PathTest, ValueTest, with_members
 from ironcurtain.model.resolved import CanonicalPath, CanonicalUrl, Command, Opaque, Party, Remote, Unknown
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ironcurtain.model.call import CanonicalCall
     from ironcurtain.model.decision import Claim
-    from ironcurtain.model.policy import Conditions, Rule
+    from ironcurtain.model.policy import Conditions, Rule, Tool
     from ironcurtain.model.resolved import Scalar, Value
     from ironcurtain.model.roles import Role
 
@@ -84,6 +84,13 @@ def polar_tests(rule: Rule) -> Iterator[tuple[Test, bool]]:
     for group in rule.conditions.unless:
         for test in group:
             yield test, not allowing
+
+
+def with_members_of(tool: Tool, rules: Iterable[Rule]) -> Tool:
+    """Return a tool in whose objects without a schema the members that rules name are seen by themselves."""
+    tests = (test for rule in rules for test, _ in polar_tests(rule))
+    named = dict.fromkeys(test.leaf for test in tests if isinstance(test, ValueTest) and test.leaf and "." in test.leaf)
+    return replace(tool, arguments=with_members(tool.arguments, named)) if named else tool
 
 
 def conditions_hold(rule: Rule, tests: Iterable[Test], claim: Claim, scope: Scope) -> bool:

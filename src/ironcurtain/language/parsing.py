@@ -388,9 +388,12 @@ def _statement(mood: Mood, parts: tuple[Any, ...]) -> Statement:
     return Statement(mood, doing, tuple(limit for _, limit in limits), closed[0] if closed else None, exceptions)
 
 
+_ESCAPE: Final = re.compile(r'\\([\\"/bfnrt]|u[0-9a-fA-F]{4})|\\')
+
+
 def _unquoted(token: Token) -> str:
-    """A quoted text; an escape brings back nothing that cannot be seen."""
-    text = str(json.loads(token))
+    """A quoted text; an escape brings back nothing that cannot be seen. A backslash that is no escape is itself."""
+    text = str(json.loads(_ESCAPE.sub(lambda found: found[0] if found[1] else "\\" + found[0], token)))
     if any(unicodedata.category(char) in ("Cc", "Cf", "Co", "Cs") for char in text):
         raise _Misuse("a character that cannot be seen, or half of one", "write it without")
     return text

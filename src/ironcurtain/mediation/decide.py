@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ironcurtain.engine.conditions import with_members_of
 from ironcurtain.engine.evaluate import drifted_tool, evaluate, unknown_tool
 from ironcurtain.engine.policy import Facts
 from ironcurtain.errors import ArtifactError, Refusal, visible
@@ -64,7 +65,8 @@ def prepare(
         arguments = schema.fill_defaults(call.arguments)  # (1)
         schema.validate(arguments)
         stage = Stage.RESOLVE
-        canonical = loaded.resolver.resolve(call, tool, arguments)  # (2)
+        named = with_members_of(tool, task.rules) if task else tool
+        canonical = loaded.resolver.resolve(call, named, arguments)  # (2)
         if canonical.arguments != arguments:
             schema.validate(canonical.arguments)  # what is sent is what must be valid
     except Refusal as refusal:

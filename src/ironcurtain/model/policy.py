@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from ironcurtain.model.call import Json
     from ironcurtain.model.decision import Outcome
@@ -128,7 +128,10 @@ class Shape:
     free: bool = True
     """An object may stand here as a whole: the schema has no leaf below it."""
     members: Mapping[str, Shape] = field(default_factory=dict)
+    """Of a free leaf: the members that rules name; others may stand beside them."""
     elements: Shape | None = None
+    within: tuple[str, ...] = ()
+    """The free leaves that it is a member of: what stands here stands there, too."""
 
 
 def leaves_of(shape: Shape) -> Iterator[Shape]:
@@ -137,6 +140,42 @@ def leaves_of(shape: Shape) -> Iterator[Shape]:
         yield shape
     for below in (*shape.members.values(), *((shape.elements,) if shape.elements else ())):
         yield from leaves_of(below)
+
+
+def member_of(leaf: str, leaves: Iterable[Shape]) -> Shape | None:
+    """Return the free leaf that an argument is a member of by its name; nothing if there is none."""
+    above = (shape for shape in leaves if shape.free and leaf.startswith(f"{shape.leaf}."))
+    return next((shape for shape in above if "" not in leaf[len(shape.leaf) + 1 :].split(".")), None)
+
+
+def with_members(shape: Shape, names: Iterable[str]) -> Shape:
+    """Return arguments in which these members of free leaves are leaves of their own; other names change nothing."""
+    names = tuple(names)
+    if shape.modes and shape.free:
+        below = [name for name in names if member_of(name, (shape,))]
+        firsts = dict.fromkeys(name[len(shape.leaf) + 1 :].partition(".")[0] for name in below)
+        members = {first: with_members(_member(shape, first), below) for first in firsts}
+        return replace(shape, members={**shape.members, **members}) if members else shape
+    elements = with_members(shape.elements, names) if shape.elements else None
+    return replace(
+        shape, members={name: with_members(each, names) for name, each in shape.members.items()}, elements=elements
+    )
+
+
+def _member(shape: Shape, name: str) -> Shape:
+    """A member of a free leaf, which means what the leaf means."""
+    leaf, within = f"{shape.leaf}.{name}", (*shape.within, shape.leaf)
+    return shape.members.get(name) or Shape(leaf, shape.modes, within=within)
+
+
+def without_members(shape: Shape) -> Shape:
+    """Return arguments as their schema describes them."""
+    if shape.modes and shape.free:
+        return replace(shape, members={})
+    elements = without_members(shape.elements) if shape.elements else None
+    return replace(
+        shape, members={name: without_members(each) for name, each in shape.members.items()}, elements=elements
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,7 @@ class _Work:
 
     def _member(self, shape: Shape, value: Json, siblings: Mapping[str, Json]) -> Json:
         """One argument: a leaf, a container of leaves, or both."""
-        if isinstance(value, dict) and shape.members:
+        if isinstance(value, dict) and shape.members and not (shape.modes and shape.free):
             return self.members(shape, value)
         if isinstance(value, list) and shape.elements and value:
             return [self._element(shape, shape.elements, item, siblings) for item in value]
@@ -163,7 +163,8 @@ class _Work:
         unknown = [mode for mode in modes if mode.absent_unknown or shape.defaulted or (present and shape.required)]
         if unknown:
             self._add(shape.leaf, tuple(dict.fromkeys(role for mode in unknown for role in mode.roles)), (UNKNOWN,))
-        for below in (*shape.members.values(), *((shape.elements,) if shape.elements else ())):
+        described = () if shape.modes and shape.free else shape.members.values()
+        for below in (*described, *((shape.elements,) if shape.elements else ())):
             self._absent(below, {}, present=present)
 
     def _leaf(self, shape: Shape, value: Json, siblings: Mapping[str, Json]) -> Json:
@@ -188,8 +189,18 @@ class _Work:
             for key in value:
                 if self._scalar(shape, roles, key) != key:
                     raise Refusal("value_spelling", f"{shape.leaf}: a key that is not in canonical form: {quote(key)}")
-            return {key: self._leaf(shape, member, siblings) for key, member in value.items()}
+            return {key: self._inside(shape, key, member, siblings) for key, member in value.items()}
         return value if value is None else self._scalar(shape, roles, value)
+
+    def _inside(self, shape: Shape, key: str, value: Json, siblings: Mapping[str, Json]) -> Json:
+        """A member of an object that the schema does not describe; one that rules name is seen by itself, too."""
+        member = shape.members.get(key)
+        if member is None:  # whatever is in it is no member of this object
+            return self._leaf(replace(shape, members={}) if shape.members else shape, value, siblings)
+        before = len(self.leaves.get(member.leaf, ()))
+        canonical = self._leaf(member, value, siblings)
+        self.leaves.setdefault(shape.leaf, []).extend(self.leaves.get(member.leaf, ())[before:])
+        return canonical
 
     def _scalar(self, shape: Shape, roles: tuple[Role, ...], value: str | float) -> Json:
         """One value. Each of its roles has it in the form of its own category; the first of these forms is sent."""

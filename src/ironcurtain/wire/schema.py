@@ -8,7 +8,7 @@ unusable.
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import jsonschema_rs
@@ -41,6 +41,8 @@ class Leaf:
     required: bool
     defaulted: bool = False
     """Left out or empty, it may stand for a default."""
+    free: bool = True
+    """An object may stand there whose members the schema does not describe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +88,13 @@ def admit(definition: Mapping[str, Json]) -> Schema:
     leaves: dict[str, Leaf] = {}
     for leaf in _leaves(root, root, "", required=True):
         known = leaves.get(leaf.name, leaf)
-        leaves[leaf.name] = Leaf(leaf.name, leaf.required or known.required, leaf.defaulted or known.defaulted)
+        leaves[leaf.name] = Leaf(
+            leaf.name, leaf.required or known.required, leaf.defaulted or known.defaulted, leaf.free or known.free
+        )
     with_default = tuple(name for name, leaf in leaves.items() if leaf.defaulted)
     below = {name for name in leaves for above in with_default if name.startswith((f"{above}.", f"{above}[]"))}
     for name in below:  # also where the default and what it is for stand in different branches
-        leaves[name] = Leaf(name, leaves[name].required, defaulted=True)
+        leaves[name] = replace(leaves[name], defaulted=True)
     return Schema(leaves, defaults, validator, branches)
 
 
@@ -196,9 +200,9 @@ def _leaves(
                 found = True
                 yield from below
         elif prefix and _is_plain(variant):
-            yield Leaf(prefix, required, defaulted)
+            yield Leaf(prefix, required, defaulted, _holds_objects(root, variant))
     if prefix and not found:
-        yield Leaf(prefix, required, defaulted)
+        yield Leaf(prefix, required, defaulted, _holds_objects(root, node))
 
 
 def _names(value: Json) -> list[str]:
@@ -214,6 +218,16 @@ def _elements(variant: Mapping[str, Json]) -> list[Json]:
 def _is_plain(variant: Mapping[str, Json]) -> bool:
     kind = variant.get("type")
     return kind is not None and kind != "null"
+
+
+def _holds_objects(root: Mapping[str, Json], node: Json) -> bool:
+    """Whether an object may stand there, or in the list that may."""
+    plain = [each for each in _possible(root, node) if not each.keys() & {"$ref", "enum", "const", *_BRANCHES}]
+    types = [kinds if isinstance(kinds := each.get("type"), list) else [kinds] for each in plain]
+    inside = [element for each in plain for element in _elements(each)]
+    if any("object" in kinds for kinds in types) or any(_holds_objects(root, element) for element in inside):
+        return True
+    return any(None in kinds or ("array" in kinds and not _elements(each)) for kinds, each in zip(types, plain))
 
 
 @dataclass(frozen=True, slots=True)

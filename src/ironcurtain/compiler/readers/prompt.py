@@ -71,6 +71,9 @@ Limits, after the thing, in any number; all must hold:
                          out is caught, too) or ``where `branch` is given and is main`` (then it is not). Arguments marked
                          (left out: ...) need `or left out`: a call without them may reach what the rule protects
                          Comparing is exact in a may, and without regard to case in a must never or must ask before
+                         Of an object marked (object: name its members), a member is an argument by itself, written
+                         `data.entity_id`; it may always be left out. Name the members that the tool's text, or common
+                         knowledge of the service, says there are; a member inside a member is `data.target.area`
   giving only `a`, `b`   (in a may) all other arguments must be left out
   to more than 10 people, more than 20 files at once         counts; in never and ask only
   with attachments from PLACE, with attachments, without attachments
@@ -212,6 +215,8 @@ def _argument(argument: Argument, tool: Tool) -> str:
     if argument.choices:
         shown = "|".join(map(str, argument.choices[:_CHOICES]))
         text += f" = {shown}{'|...' if len(argument.choices) > _CHOICES else ''}"
+    elif argument.free:
+        text += " (object: name its members)"
     elif not kinds and argument.types - {"string", "null"}:
         text += f" {'/'.join(sorted(argument.types - {'null'}))}"
     if argument.has_default:

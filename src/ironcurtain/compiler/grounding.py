@@ -169,7 +169,7 @@ class Grounding:
         """Whether a tool without an argument for a place might work there all the same."""
         if tool.in_doubt:
             return True
-        if not (meant.values or meant.people):
+        if not (meant.values or meant.people) or not tool.side_effects:
             return False  # files and hosts are reached through arguments alone
         return any(
             each.server == tool.server and any(a.has(Category.PLACE) for a in each.arguments.values())
@@ -403,7 +403,7 @@ class Grounding:
                 continue
             if argument.required:
                 raise Problem(f"{tool.key} needs `{leaf}`", f"name it too: giving only ..., `{leaf}`")
-            if argument.has_default and isinstance(argument.default, (str, int, float, bool)):
+            if argument.has_default and argument.default != "" and isinstance(argument.default, (str, int, float)):
                 fixed = fixed.with_(Part(values={f"arg:{leaf}": {"equals": argument.default}}))
             else:
                 unless.append(Part(values={f"arg:{leaf}": PRESENT}))

@@ -220,14 +220,26 @@ class _Compiler:
     modes: dict[str, tuple[tuple[Part, frozenset[str]], ...]] = field(default_factory=dict)
     """For tools whose text does not list what they can be told to do, what permissions name, with its acts."""
 
+    by_id: set[str] = field(default_factory=set)
+    """Tools that act on one thing by its id, named by a permission: that thing may be used wherever it is."""
+
     def learn_commands(self, statements: Iterable[Statement]) -> None:
         """Note the commands that permissions name."""
         grounding = Grounding(self.setup, self.tools, frozenset())
         for statement in statements:
             if statement.mood is not Mood.MAY or not statement.doing.tools:
                 continue
+            self._learn_ids(statement.doing)
             for limit in statement.limits:
                 self._learn(limit, statement.doing, grounding)
+
+    def _learn_ids(self, doing: Doing) -> None:
+        """Note the tools that a permission names and that act on one thing, which every call names by its id."""
+        names = {name.text for name in doing.tools}
+        for tool in self.tools:
+            ids = (a for a in tool.arguments.values() if a.required and "identifier" in a.roles)
+            if names & {tool.key, tool.name} and not tool.in_doubt and any(ids):
+                self.by_id.add(tool.key)
 
     def _learn(self, limit: Limit, doing: Doing, grounding: Grounding) -> None:
         try:
@@ -324,6 +336,10 @@ class _Compiler:
             return
         if any(each is None for each in grounds):
             if permits or statement.mood is Mood.OTHERWISE:
+                return
+            nowhere = [limit for limit, each in zip(statement.limits, grounds, strict=True) if each is None]
+            if tool.key in self.by_id and all(isinstance(limit, Place) for limit in nowhere):
+                notes.append(f"{tool.key} has no argument for that limit, and a permission names it")
                 return
             notes.append(f"{tool.key} has no argument for that limit, so it asks")
             yield self._draft(_JOINED, tool, _conditions(Part(), self.commands.get(tool.key, ()) if pick.doubt else ()))

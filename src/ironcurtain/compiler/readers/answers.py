@@ -6,12 +6,14 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.picking import picked
 from ironcurtain.compiler.statements import Sourced, compile_statements
 from ironcurtain.language.parsing import StatementError, parse
+from ironcurtain.language.statement import Comparison, Mood, Statement, Where
 from ironcurtain.language.writing import write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ironcurtain.compiler.catalogue import Tool
     from ironcurtain.compiler.setup import Known
@@ -38,6 +40,12 @@ class Answer:
         return sorted(self.complaints)
 
 
+    def complain(self, number: int, texts: Iterable[str]) -> None:
+        """Note what is wrong with the statements of a sentence."""
+        for text in texts:
+            self.complaints.setdefault(number, []).append(text)
+
+
 def read_answer(text: str, wanted: Iterable[int], tools: Sequence[Tool], known: Known) -> Answer:
     """Take an answer apart: what it says of each sentence, and what is wrong with that."""
     answer = Answer()
@@ -54,9 +62,11 @@ def read_answer(text: str, wanted: Iterable[int], tools: Sequence[Tool], known: 
             answer.unsaid[number] = said.partition(":")[2].strip()[:200]
         elif len(answer.statements.get(number, ())) < MOST:
             _take(answer, number, said, tools, known)
+    for number, lines in answer.statements.items():
+        answer.complain(number, _left_open(lines, tools))
     answered = answer.statements.keys() | answer.not_rules | answer.unsaid.keys() | answer.complaints.keys()
     for number in wanted - answered:
-        answer.complaints.setdefault(number, []).append("there is no line for this sentence")
+        answer.complain(number, ["there is no line for this sentence"])
     return answer
 
 
@@ -64,15 +74,43 @@ def _take(answer: Answer, number: int, said: str, tools: Sequence[Tool], known: 
     try:
         line = parse(said)
     except StatementError as error:
-        answer.complaints.setdefault(number, []).append(error.shown())
+        answer.complain(number, [error.shown()])
         return
     (meaning,) = compile_statements([Sourced(line)], tools, known).meanings
     if meaning.problem:
-        answer.complaints.setdefault(number, []).append(f"{said}\n{meaning.problem}; {meaning.help}")
+        answer.complain(number, [f"{said}\n{meaning.problem}; {meaning.help}"])
         return
     kept = answer.statements.setdefault(number, [])
     if (text := write(line)) not in kept:
         kept.append(text)
+
+
+def _left_open(lines: Iterable[str], tools: Sequence[Tool]) -> Iterator[str]:
+    """What the prohibitions of a sentence do not catch: reading all, by leaving out what they test."""
+    statements = [line for text in lines if isinstance(line := parse(text), Statement) and line.mood.tightens]
+    conditions = [
+        (statement, condition)
+        for statement in statements
+        for limit in statement.limits
+        if isinstance(limit, Where)
+        for condition in limit.conditions
+    ]
+    caught = {c.argument for _, c in conditions if c.or_left_out or c.test is Comparison.LEFT_OUT}
+    for statement, condition in conditions:
+        if statement.mood is not Mood.NEVER or not condition.given or condition.argument in caught:
+            continue
+        for pick in picked(statement.doing, tools, tightens=True):
+            argument = pick.tool.argument(condition.argument)
+            reads = pick.tool.might.acts <= {"read"}
+            if reads and argument and argument.absent_unknown and not argument.required and not argument.has_default:
+                caught.add(condition.argument)
+                shown = f"`{condition.argument}`"
+                yield (
+                    f"{write(statement)}\na call of {pick.tool.key} that leaves {shown} out may reach it, too; write"
+                    f" {shown} ... or left out, or, where other arguments say the same, add a statement: must ask"
+                    f" before using {pick.tool.key} where {shown} is left out and `other` is left out."
+                )
+                break
 
 
 def repair(answer: Answer, said: str) -> str:

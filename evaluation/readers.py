@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from evaluation.reading import Case
     from ironcurtain.compiler.document import Sentence
-    from ironcurtain.compiler.statements import Compiled
+    from ironcurtain.compiler.drafts import Compiled
 
 FRESH: Final = ("spring", "summer")
 SEEN: Final = ("autumn", "winter", "given", "reworded", "made", "plain", "fresh", "next", "last")

@@ -21,10 +21,11 @@ from ironcurtain.artifacts.policy import ANNOTATIONS, POLICY, Bundle, Surroundin
 from ironcurtain.compiler.annotate.annotator import understand
 from ironcurtain.compiler.catalogue import catalogue_of
 from ironcurtain.compiler.document import sentences_of
+from ironcurtain.compiler.drafts import Sourced
 from ironcurtain.compiler.readers.answers import read_answer, repair
 from ironcurtain.compiler.readers.prompt import question
 from ironcurtain.compiler.setup import Known, read_setup
-from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.language.parsing import parse
 from ironcurtain.mediation.decide import decide_bytes
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from ironcurtain.artifacts.policy import Loaded
     from ironcurtain.compiler.catalogue import Tool
     from ironcurtain.compiler.document import Sentence
-    from ironcurtain.compiler.statements import Compiled
+    from ironcurtain.compiler.drafts import Compiled
 
 CONSTITUTIONS: Final = DATA / "constitutions"
 EXCHANGES: Final = DATA / "readings"

@@ -9,9 +9,10 @@ import pytest
 
 from ironcurtain.compiler.catalogue import catalogue_of
 from ironcurtain.compiler.document import Sentence
+from ironcurtain.compiler.drafts import Sourced
 from ironcurtain.compiler.problems import Problem
 from ironcurtain.compiler.readers.offering import Forms
-from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.language.parsing import parse
 from ironcurtain.language.writing import write_limit
 from tests.compiler.test_readers import TOOLS

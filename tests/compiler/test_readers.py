@@ -9,6 +9,7 @@ import pytest
 
 from ironcurtain.compiler.catalogue import catalogue_of
 from ironcurtain.compiler.document import Sentence, sentences_of
+from ironcurtain.compiler.drafts import Sourced
 from ironcurtain.compiler.questions import read_question
 from ironcurtain.compiler.readers.answers import LARGEST, read_answer, repair
 from ironcurtain.compiler.readers.guards import warnings
@@ -18,7 +19,7 @@ from ironcurtain.compiler.readers.reading import Reading, State, key_of
 from ironcurtain.compiler.readers.store import Readings, read_readings
 from ironcurtain.compiler.readers.table import read_by_table
 from ironcurtain.compiler.reading import Asking, compiled_from, read_constitution
-from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.errors import ArtifactError, Refusal
 from ironcurtain.language.parsing import parse
 from tests.language.support import KNOWN, annotated, tool

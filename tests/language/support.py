@@ -12,8 +12,9 @@ from ironcurtain.artifacts.item import Item
 from ironcurtain.artifacts.policy import ANNOTATIONS, POLICY, Bundle, Surroundings, build
 from ironcurtain.compiler.annotate.annotator import understand
 from ironcurtain.compiler.catalogue import catalogue_of
+from ironcurtain.compiler.drafts import Compiled, Sourced
 from ironcurtain.compiler.setup import Known, NamedList
-from ironcurtain.compiler.statements import Compiled, Sourced, compile_statements
+from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.language.parsing import parse
 from ironcurtain.mediation.decide import decide_bytes
 

@@ -56,8 +56,8 @@ FORWARD = {"m": [tool("forward", "Forward a message to people.", "to", "cc note"
     "lines",
     [
         "may use m/forward only where `to` is in contacts and `cc` is in contacts or left out.",
-        "may use m/forward.\nmust never use m/forward,"
-        " except where `to` is in contacts and `cc` is in contacts or left out.",
+        """may use m/forward.
+        must never use m/forward, except where `to` is in contacts and `cc` is in contacts or left out.""",
     ],
 )
 def test_each_condition_of_an_exception_counts_also_what_may_be_left_out(lines: str) -> None:

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ironcurtain.compiler.catalogue import catalogue_of
-from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.compiler.drafts import Sourced
+from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.language.parsing import parse
 from tests.language.support import HOME, KNOWN, Policy, annotated, compiled, tool
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 from ironcurtain.wire.schema import accepts, variants_of
 
@@ -172,7 +172,7 @@ class Arguments:
         Those stand under names that are the same text, because names are values of the object, too.
         """
         named = {name[len(leaf) + 1 :].partition(".")[0] for name in chosen}
-        keys = [value if isinstance(value, str) and value not in named else _OTHER_MEMBER for value in chosen[leaf]]
+        keys = [value if _is_key(value) and value not in named else _OTHER_MEMBER for value in chosen[leaf]]
         made: dict[str, Json] = dict(zip(keys, chosen[leaf], strict=True))
         for name, values in chosen.items():
             inside = made
@@ -207,6 +207,11 @@ class Arguments:
                 return variant["default"]
         types = next((types for variant in variants if (types := _types(variant))), ["string"])
         return _plain(next((each for each in types if each != "null"), "string"), variants)
+
+
+def _is_key(value: Json) -> TypeGuard[str]:
+    """Whether a value may as well be the name of a member."""
+    return isinstance(value, str) and value.isascii() and value == value.strip() != ""
 
 
 def _leaves(value: Json, leaf: str) -> Iterator[str]:

@@ -10,12 +10,13 @@ from rich.text import Text
 
 from ironcurtain.artifacts.files import write_artifact
 from ironcurtain.cli.show import console, heading
+from ironcurtain.compiler.drafts import Sourced
 from ironcurtain.compiler.problems import Problem
 from ironcurtain.compiler.readers.offering import Forms
 from ironcurtain.compiler.readers.prompt import tool_text
 from ironcurtain.compiler.readers.reading import Reading, State
 from ironcurtain.compiler.setup import NamedList
-from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.errors import visible
 from ironcurtain.language.parsing import StatementError, keywords, parse
 from ironcurtain.language.writing import write

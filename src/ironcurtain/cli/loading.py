@@ -53,7 +53,7 @@ def sentences_behind(constitution: str | None, digest: str | None) -> list[str] 
     """The sentences that a policy was compiled from, if the text is at hand; one that is named must be it."""
     from ironcurtain.compiler.at_home import constitution_text  # noqa: PLC0415 - only for those who ask
     from ironcurtain.compiler.document import sentences_of  # noqa: PLC0415
-    from ironcurtain.compiler.statements import HARMLESS  # noqa: PLC0415
+    from ironcurtain.compiler.drafts import HARMLESS  # noqa: PLC0415
 
     file = Path(constitution) if constitution else Home(default_home()).constitution
     if digest and constitution_hash(file) == digest:

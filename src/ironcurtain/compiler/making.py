@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ironcurtain.compiler.catalogue import catalogue_of
+from ironcurtain.compiler.drafts import Sourced
 from ironcurtain.compiler.readers.reading import State, key_of
 from ironcurtain.compiler.readers.store import Readings
-from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.language.parsing import parse
 from ironcurtain.language.statement import Mood, Statement
 

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 from ironcurtain.artifacts.files import write_artifact
 from ironcurtain.artifacts.policy import ANNOTATIONS, BUDGET, LISTS, POLICY, SCENARIOS
 from ironcurtain.compiler.document import Sentence
+from ironcurtain.compiler.drafts import Meaning, Sourced
 from ironcurtain.compiler.readers.reading import Reading, State
-from ironcurtain.compiler.statements import Meaning, Sourced
 from ironcurtain.language.parsing import parse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
+    from ironcurtain.compiler.drafts import Compiled
     from ironcurtain.compiler.setup import Known
-    from ironcurtain.compiler.statements import Compiled
 
 
 @dataclass(frozen=True, slots=True)

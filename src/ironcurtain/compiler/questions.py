@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.compiler.catalogue import catalogue_of
 from ironcurtain.compiler.document import Sentence
+from ironcurtain.compiler.drafts import Sourced
 from ironcurtain.compiler.readers.table import read_by_table
-from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.errors import Refusal
 from ironcurtain.language.parsing import parse
 from ironcurtain.language.statement import Mood, Statement

@@ -14,12 +14,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ironcurtain.compiler.document import LONGEST, sentences_of
+from ironcurtain.compiler.drafts import Sourced
 from ironcurtain.compiler.readers.model import Matter, read_by_model
 from ironcurtain.compiler.readers.offering import Forms
 from ironcurtain.compiler.readers.reading import UNREAD, Reading, State, key_of
 from ironcurtain.compiler.readers.table import read_by_table
 from ironcurtain.compiler.readers.wording import stems_of
-from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.errors import Refusal
 from ironcurtain.language.parsing import StatementError, parse
 from ironcurtain.language.statement import ACTS, Mood, Statement
@@ -29,10 +30,10 @@ if TYPE_CHECKING:
 
     from ironcurtain.compiler.catalogue import Tool
     from ironcurtain.compiler.document import Sentence
+    from ironcurtain.compiler.drafts import Compiled
     from ironcurtain.compiler.readers.model import Speaker
     from ironcurtain.compiler.readers.store import Readings
     from ironcurtain.compiler.setup import Known
-    from ironcurtain.compiler.statements import Compiled
     from ironcurtain.language.statement import Line
 
 MOST_SENTENCES = 2_000

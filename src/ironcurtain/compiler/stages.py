@@ -17,13 +17,13 @@ from ironcurtain.compiler.agreement import compare, disputes, stricter
 from ironcurtain.compiler.annotate.annotator import understand
 from ironcurtain.compiler.cache import Cache
 from ironcurtain.compiler.catalogue import catalogue_of
+from ironcurtain.compiler.drafts import HARMLESS, Compiled
 from ironcurtain.compiler.product import Product, Reported, Told, product_of, report_fields, report_from
 from ironcurtain.compiler.readers.guards import warnings
 from ironcurtain.compiler.readers.offering import Forms
 from ironcurtain.compiler.readers.reading import State
 from ironcurtain.compiler.reading import Asking, compiled_from, read_constitution
 from ironcurtain.compiler.scenarios import derive_scenarios
-from ironcurtain.compiler.statements import HARMLESS, Compiled
 from ironcurtain.compiler.waivers import Proposal, Waivers
 from ironcurtain.wire.strict_json import canonical
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.compiler.drafts import Sourced
+from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.language.parsing import StatementError, parse
 from ironcurtain.language.writing import write
 from ironcurtain.model.roles import Category

@@ -222,12 +222,16 @@ def _is_plain(variant: Mapping[str, Json]) -> bool:
 
 def _holds_objects(root: Mapping[str, Json], node: Json) -> bool:
     """Whether an object may stand there, or in the list that may."""
-    plain = [each for each in _possible(root, node) if not each.keys() & {"$ref", "enum", "const", *_BRANCHES}]
-    types = [kinds if isinstance(kinds := each.get("type"), list) else [kinds] for each in plain]
-    inside = [element for each in plain for element in _elements(each)]
-    if any("object" in kinds for kinds in types) or any(_holds_objects(root, element) for element in inside):
-        return True
-    return any(None in kinds or ("array" in kinds and not _elements(each)) for kinds, each in zip(types, plain))
+    for variant in _possible(root, node):
+        if variant.keys() & {"$ref", "enum", "const", *_BRANCHES}:
+            continue
+        kind, elements = variant.get("type"), _elements(variant)
+        kinds = kind if isinstance(kind, list) else [kind]
+        if "object" in kinds or None in kinds or ("array" in kinds and not elements):
+            return True
+        if any(_holds_objects(root, element) for element in elements):
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)

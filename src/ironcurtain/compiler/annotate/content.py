@@ -23,6 +23,8 @@ _SPOKEN: Final = lexicon(
     feedback remark memo narration"""
 )
 """Text in a message under other names."""
+_MEDIA: Final = lexicon("image photo picture video audio voice media file attachment document sticker")
+"""What is sent as encoded data: `imageData`, `file_base64`."""
 _CARDS: Final = lexicon("block embed card option choice button section element component line field")
 """Parts of a message that hold text."""
 _HEADLINES: Final = lexicon("title description summary note value name")
@@ -61,6 +63,8 @@ def _is_said(argument: Argument, tool: Setting) -> bool:
     if words[-1] == "status":  # of a message it is its state; of a tool that posts one, the message
         return "status" in tool.words
     if words[-1] in ("data", "value") and tool.speaks_of("produce", "publish", "emit", "enqueue"):
+        return True
+    if words[-1] in ("data", "base64", "byte", "content") and words[-2:-1] and words[-2] in _MEDIA:
         return True
     if words[-1] in _SPOKEN or words[-2:] in (("subject", "line"), ("preview", "text"), ("alt", "text")):
         return not _ABOUT_CHANGES & set(words[:-1])

@@ -72,9 +72,10 @@ def _path_roles(argument: Argument, tool: Setting) -> set[str]:
     if looked_at or is_sent_along(argument, tool.effects) or _INPUT.match(argument.says):
         return {"read-path"} | ({"delete-path"} if looked_at and "delete" in tool.effects else set())
     built_from = argument.words[-1] == "context" and tool.speaks_of("build")
-    if built_from or words & {"cwd", "workdir", "working"} or "working dir" in argument.says[:60]:
+    kept = "workspace" in words and bool(words & {"dir", "directory", "folder"})  # made for what is written there
+    if built_from or kept or words & {"cwd", "workdir", "working"} or "working dir" in argument.says[:60]:
         cleaned = {"delete-path"} if tool.speaks_of("clean", "cleanup", "purge", "wipe") else set()
-        return {"read-path"} if tool.only_reads else {"read-path", "write-path"} | cleaned
+        return {"read-path"} if tool.only_reads and not kept else {"read-path", "write-path"} | cleaned
     renamed = "new" in words and tool.speaks_of("move", "rename", "copy", "duplicate")
     fetched = argument.words == ("local",) and tool.speaks_of("download", "pull", "get", "fetch", "receive")
     if (

@@ -36,6 +36,8 @@ _ATTACHED: Final = lexicon("label tag property field sheet column topic category
 """Words that somebody attaches to a record, rather than records."""
 _TEXTS: Final = lexicon("message email note comment")
 _ACCOUNTS: Final = lexicon("account payee customer ledger iban")
+_NO_ACCOUNTS: Final = lexicon("type kind status name memo note message description email comment")
+"""What is told about an account."""
 _NOT_NAMES_OF: Final = lexicon(
     """file host display nick first last user full given family new sort order group field column"""
 )
@@ -73,6 +75,8 @@ def record(argument: Argument, tool: Setting) -> Meaning | None:
         return None
     if is_id(last) or words[-2:] == ("id", "list") or is_numbered(argument, tool):
         return meaning("identifier")
+    if _is_deleted(argument, tool):
+        return meaning("identifier")
     if argument.is_number or argument.free:
         return None
     attached = last in _ATTACHED and not tool.only_reads and not is_acted_on(argument, tool)
@@ -80,9 +84,14 @@ def record(argument: Argument, tool: Setting) -> Meaning | None:
     return meaning("identifier") if named else None
 
 
+def _is_deleted(argument: Argument, tool: Setting) -> bool:
+    """Return whether it is all that a tool is given which deletes, so that it says what: `delete_host(params)`."""
+    return tool.effects == {"delete"} and len(tool.arguments) == 1 and not argument.is_flag
+
+
 def _is_account(argument: Argument, tool: Setting) -> bool:
     words = argument.words
-    called = not _ACCOUNTS.isdisjoint(words) and words[-1] not in ("type", "kind", "status", "name")
+    called = not _ACCOUNTS.isdisjoint(words) and words[-1] not in _NO_ACCOUNTS
     return called and not argument.enum and (tool.subject.is_about("money") or "iban" in words)
 
 
@@ -144,6 +153,8 @@ def is_numbered(argument: Argument, tool: Setting) -> bool:
     words = argument.words
     if _AN_ID_OF.match(argument.says):
         return True
+    if words == ("index",) and argument.is_number and argument.required:
+        return tool.speaks_of("issue", "pull", "pr", "ticket", "milestone", "review", "release")
     if words[-1:] != ("number",):
         return False
     if len(words) > 1:
@@ -151,9 +162,15 @@ def is_numbered(argument: Argument, tool: Setting) -> bool:
     return tool.speaks_of(*_RECORDS) or _NUMBERED.search(argument.says) is not None
 
 
+def _made(tool: Setting) -> tuple[str, ...]:
+    """Return the nouns of what a tool makes: of `create_vendor_credit` a credit, and of `create_table` a table."""
+    nouns = [word for word in tool.words if word not in _MAKING]
+    return tuple(nouns[-1:]) if tool.subject.is_about("money") else tool.words
+
+
 def _is_name_of(words: tuple[str, ...], tool: Setting) -> bool:
     """`table_name`, `podname`: a record that is there, unless the tool makes it."""
     if len(words) > 1 and words[-1] == "name":
-        made = tool.speaks_of("create", "new", "make", "register") and words[-2] in tool.words
+        made = tool.speaks_of("create", "new", "make", "register") and words[-2] in _made(tool)
         return not made and words[-2] not in _NOT_NAMES_OF - _RECORDS
     return len(words) == 1 and words[0].endswith("name") and words[0] not in _OTHER_NAMES

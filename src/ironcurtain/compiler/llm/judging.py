@@ -15,9 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from ironcurtain.artifacts.item import Item
 from ironcurtain.artifacts.policy import ANNOTATIONS, POLICY, build
 from ironcurtain.compiler.catalogue import catalogue_of
+from ironcurtain.compiler.drafts import Sourced
 from ironcurtain.compiler.llm.asking import Unanswered
 from ironcurtain.compiler.readers.prompt import LANGUAGE, setup_text, tool_text
-from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.language.parsing import StatementError, parse
 from ironcurtain.language.statement import Mood, Statement
 from ironcurtain.mediation.decide import decide_call

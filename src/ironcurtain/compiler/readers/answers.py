@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.drafts import Sourced
 from ironcurtain.compiler.picking import picked
-from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.language.parsing import StatementError, parse
 from ironcurtain.language.statement import Comparison, Mood, Statement, Where
 from ironcurtain.language.writing import write
@@ -38,7 +39,6 @@ class Answer:
     def wrong(self) -> list[int]:
         """The sentences that must be answered again."""
         return sorted(self.complaints)
-
 
     def complain(self, number: int, texts: Iterable[str]) -> None:
         """Note what is wrong with the statements of a sentence."""

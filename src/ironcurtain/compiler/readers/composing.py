@@ -11,10 +11,11 @@ from fnmatch import fnmatchcase
 from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.drafts import Sourced
 from ironcurtain.compiler.problems import Problem, did_you_mean
 from ironcurtain.compiler.readers.form import tool_name
 from ironcurtain.compiler.readers.limiting import Option, for_tightening, joined
-from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.language.parsing import StatementError, parse
 from ironcurtain.language.statement import (
     Attachments,

@@ -9,6 +9,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.catalogue import normal
+from ironcurtain.compiler.drafts import Sourced
 from ironcurtain.compiler.naming import Setup
 from ironcurtain.compiler.problems import Problem
 from ironcurtain.compiler.readers.composing import Composer, Limits
@@ -16,7 +17,7 @@ from ironcurtain.compiler.readers.form import Form, Part, tool_name
 from ironcurtain.compiler.readers.limiting import Option, names_in, options, turned
 from ironcurtain.compiler.readers.nearest import Index
 from ironcurtain.compiler.readers.wording import stems_of, wordings
-from ironcurtain.compiler.statements import Sourced, compile_statements
+from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.language.parsing import parse
 from ironcurtain.language.statement import (
     ACTS,

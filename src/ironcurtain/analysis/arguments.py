@@ -171,9 +171,12 @@ class Arguments:
 
         Those stand under names that are the same text, because names are values of the object, too.
         """
-        named = {name[len(leaf) + 1 :].partition(".")[0] for name in chosen}
-        keys = [value if _is_key(value) and value not in named else _OTHER_MEMBER for value in chosen[leaf]]
-        made: dict[str, Json] = dict(zip(keys, chosen[leaf], strict=True))
+        taken = {name[len(leaf) + 1 :].partition(".")[0].casefold() for name in chosen}
+        made: dict[str, Json] = {}
+        for value in chosen[leaf]:
+            usable = _is_key(value) and value.casefold() not in taken
+            made[value if usable else _OTHER_MEMBER] = value
+            taken |= {value.casefold()} if usable else set()
         for name, values in chosen.items():
             inside = made
             *above, last = name[len(leaf) + 1 :].split(".") if name != leaf else [""]
@@ -210,7 +213,7 @@ class Arguments:
 
 
 def _is_key(value: Json) -> TypeGuard[str]:
-    """Whether a value may as well be the name of a member."""
+    """Return whether a value may as well be the name of a member."""
     return isinstance(value, str) and value.isascii() and value == value.strip() != ""
 
 

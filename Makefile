@@ -67,7 +67,7 @@ unit: $(VENV)/.foreign ## All tests
 fuzz: $(VENV)/.test ## The engine against the reference, the fuzz targets, every fault and every escape, at length
 	@rm -f .comparisons
 	HYPOTHESIS_PROFILE=long COMPARISONS=.comparisons $(BIN)/python -m pytest -n 2 -q tests/spec tests/properties tests/analysis tests/fuzz tests/faults tests/sandbox tests/e2e/test_code.py tests/e2e/test_agent.py tests/e2e/test_bad_servers.py \
-		tests/e2e/test_http.py tests/e2e/test_asking_servers.py tests/corpus tests/language tests/compiler/test_models.py \
+		tests/e2e/test_http.py tests/e2e/test_asking_servers.py tests/corpus tests/language tests/compiler/test_models.py tests/compiler/test_annotate.py \
 		tests/unit/test_command_line.py tests/unit/test_edges.py tests/unit/test_import_original.py tests/unit/test_active_policy.py
 	@awk '{n += $$1} END {print n " comparisons of the engine with the reference"}' .comparisons
 

@@ -56,6 +56,11 @@ PLACES = [
     3,
 ]
 COMMANDS = [
+    ["git", "status"],
+    ["ls", "-l"],
+    ["ls", ";", "rm"],
+    ["", "ls"],
+    ["ls", ""],
     " ls",
     "(sudo x)",
     "! sudo x",
@@ -133,6 +138,10 @@ TRICKY_CONTENT = [
 TRICKY_MODES = [" list", "list ", "\u3000delete", "list\u200b", "delete\n", " other "]
 # What a deny or escalate compares folded and an allow exactly: case, width, blanks, `#` and `@` before it.
 VARIANT_PARTIES = [
+    "+49 151 123-4567",
+    "+491511234567",
+    "+49-151",
+    " +49.151/1234567 ",
     "BOB",
     "@bob",
     "#Bob",
@@ -265,6 +274,8 @@ def _entries(dice: Dice, leaf: str) -> Any:
 
     if leaf == "sql":
         return {**one(), "language": "sql"}
+    if leaf == "command" and dice.one_in(3):
+        return {**one(), "roles": ["command"], "language": "argv"}
     if leaf not in ("path", "id", "channel") or not dice.yes():
         return one()
     first, second = one(), one()

@@ -695,7 +695,8 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
         by_leaf[leaf] = []
         for found, parent, position in occurrences(arguments, place, arguments):
             roles = roles_in_force(modes_of(annotation), parent_as_sent(tool, leaf, parent))
-            for item, at in positions(found, position):
+            words = isinstance(annotation, dict) and annotation.get("language") == "argv" and as_line(found)
+            for item, at in [(words, ())] if words else positions(found, position):
                 if has_children and isinstance(item, dict) and item:
                     continue  # "string or object": the children speak for the object
                 here = roles_for_item(roles, item)
@@ -722,7 +723,8 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
                 if not is_empty(item):
                     forms = [sent_form(world, server, role, item) for role in (leading_role(here), *here)]
                     settled = settled and all(same(form, forms[0]) for form in forms)
-                    put(sent, at, forms[0])
+                    if not words:  # "a list of words is sent as it came"
+                        put(sent, at, forms[0])
     commands = [value.data for value in values if value.role == "command" and isinstance(value.data, str)]
     strays = stray_strings(world, every_string(beside_paths), other_values, commands)
     check_counts(world, server, values, strays, path_texts)
@@ -812,6 +814,12 @@ def occurrences(node: Any, place: Place, parent: Any, at: Position = ()) -> list
 def flatten(found: Any) -> list[Any]:
     """A list is its elements, whatever its depth; an empty list stays, as an empty thing."""
     return [item for item, _ in positions(found, ())]
+
+
+def as_line(found: Any) -> str:
+    """ "A list of strings is one command: its elements, joined by blanks"; nothing for anything else."""
+    listed = isinstance(found, list) and all(isinstance(each, str) for each in found)
+    return " ".join(found).strip() if listed else ""
 
 
 def positions(found: Any, at: Position) -> list[tuple[Any, Position]]:
@@ -1302,7 +1310,8 @@ def read_party(entry: str) -> str | None:
     if not party or unquoted.count("<") > 1 or ("<" in unquoted and "@" not in party[1:]):
         return None
     if "@" not in party[1:]:
-        return party
+        # "A telephone number in international form is its digits": blanks, dots, dashes and slashes in it say nothing.
+        return re.sub(r"[ ./-]", "", party) if re.fullmatch(r"\+[0-9][0-9 ./-]{4,}[0-9]", party) else party
     address = re.fullmatch(r"([\w#$&'*+/=?^`{|}~.-]+)@([^@\[\]]+)", party)
     if not address:
         return None

@@ -174,9 +174,9 @@ class Arguments:
         taken = {name[len(leaf) + 1 :].partition(".")[0].casefold() for name in chosen}
         made: dict[str, Json] = {}
         for value in chosen[leaf]:
-            usable = _is_key(value) and value.casefold() not in taken
-            made[value if usable else _OTHER_MEMBER] = value
-            taken |= {value.casefold()} if usable else set()
+            key = value if _is_key(value) and value.casefold() not in taken else _OTHER_MEMBER
+            made[key] = value
+            taken.add(key.casefold())
         for name, values in chosen.items():
             inside = made
             *above, last = name[len(leaf) + 1 :].split(".") if name != leaf else [""]

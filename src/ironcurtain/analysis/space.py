@@ -284,7 +284,7 @@ class _Work:
 
     def column(self, leaf: Shape, options: Iterable[Option], column: int, numbers: Iterator[int]) -> Column:
         """Return the column of an argument."""
-        many = self.arguments.kind(leaf.leaf).many
+        many = self.arguments.kind(leaf.leaf).many and not any(mode.argv for mode in leaf.modes)
         listed = any(category(role) is Category.PARTY for role in _roles(leaf))
         single: dict[Part, list[Option]] = {}
         several: dict[Part, list[Option]] = {}

@@ -157,13 +157,13 @@ def _modes(item: Item) -> Iterator[Mode]:
             if "when" in members
             else ()
         )
-        sql = "language" in members and members["language"].word(("sql",)) == "sql"
-        if sql and COMMAND not in roles:
+        language = members["language"].word(("sql", "argv")) if "language" in members else ""
+        if language and COMMAND not in roles:
             members["language"].fail("only a command has a language", "leave it out")
         relative = members["relativeTo"].text() if "relativeTo" in members else ""
         if relative and not any(category(role) is Category.PATH for role in roles):
             members["relativeTo"].fail("only a path is relative to another argument", "leave it out")
-        yield Mode(roles, absent == "unknown", sql, when, relative)
+        yield Mode(roles, absent == "unknown", language == "sql", language == "argv", when, relative)
 
 
 def _sibling(name: str, item: Item) -> tuple[str, frozenset[tuple[type, Scalar]]]:

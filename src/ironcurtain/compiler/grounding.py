@@ -276,6 +276,11 @@ class Grounding:
         meant = self._meant(names, empty_is_error=not certain or limit.outside)
         if meant.paths:
             raise Problem(f"{' '.join(meant.words)} is a directory, and nobody", "name a list or an address")
+        if undescribed := next((leaf for leaf, a in tool.arguments.items() if a.free and a.has(Category.PARTY)), ""):
+            raise Problem(
+                f"`{undescribed}` of {tool.key} has no schema: it is not known where people are in it",
+                f"name the member: where `{undescribed}.email` is in ..., or except where it is",
+            )
         parts = []
         people = (*meant.people, *meant.values)
         if people and certain == limit.outside:  # the name itself is a spelling, too
@@ -303,7 +308,7 @@ class Grounding:
         whole = Ground()
         given = {each.argument for each in limit.conditions if each.test is Comparison.GIVEN}
         several = sum(condition.test is Comparison.IN for condition in limit.conditions) > 1
-        for condition in _combined(limit.conditions):
+        for condition in _combined(limit.conditions if certain else _one_text(limit.conditions)):
             argument = tool.argument(condition.argument)
             if argument is None:
                 return None
@@ -345,6 +350,8 @@ class Grounding:
         key, test = f"arg:{argument.leaf}", condition.test
         texts = [value.text for value in condition.values]
         match test:
+            case Comparison.IS | Comparison.IS_NOT if self._names_people(condition.values, argument):
+                return self._inside(condition.values, argument, tool, certain=certain), test is Comparison.IS_NOT
             case Comparison.IS | Comparison.IS_NOT:
                 loosely = certain == (test is Comparison.IS_NOT)  # then the name itself is a spelling, too
                 every = [each for text in texts for each in self._spelled(text, argument)]
@@ -359,11 +366,13 @@ class Grounding:
                 return Part(values={key: _bounded(argument, texts[0], most=False)}), test is Comparison.BELOW
             case Comparison.IN:
                 return self._inside(condition.values, argument, tool, certain=certain), False
+            case Comparison.UNDER if argument.has(Category.PATH):  # a canonical path: links lead nowhere else
+                return self._inside(condition.values, argument, tool, certain=certain), False
             case Comparison.UNDER:
                 return Part(values={key: {"matches": _under(texts, certain=certain)}}), False
             case Comparison.MATCHES:
                 return Part(values={key: {"matches": texts[0].replace("\\/", "/")}}), False
-            case Comparison.CONTAINS if "array" in argument.types:  # one of the elements
+            case Comparison.CONTAINS if certain and "array" in argument.types:  # one of the elements
                 values = _typed(argument, [each for text in texts for each in self._spelled(text, argument)])
                 return Part(values={key: {"in": values}}), False
             case Comparison.STARTS if certain and any(text.startswith("/") for text in texts):
@@ -372,6 +381,11 @@ class Grounding:
         named = argument.leaf not in tool.arguments or argument.has(Category.PLACE, Category.OTHER)
         listed = certain and named and not argument.has(Category.PATH, Category.URL, Category.PARTY)
         return Part(values={key: {"matches": _text_pattern(test, spelled, certain=certain, listed=listed)}}), False
+
+    def _names_people(self, names: Sequence[Name], argument: Argument) -> bool:
+        """Whether an argument that holds people is compared with a list of them: `to` is "my children"."""
+        lists = [found for name in names if (found := self.setup.list_of(name)) is not None]
+        return bool(lists) and argument.has(Category.PARTY) and bool(self.setup.meant(names).people)
 
     def _spelled(self, text: str, argument: Argument) -> Sequence[str]:
         """A value as it is sent: a name of the set-up for an argument that takes names stands for its values."""
@@ -397,6 +411,12 @@ class Grounding:
 
     def _giving(self, limit: Giving, tool: Tool) -> Ground:
         wanted = {a.leaf for name in limit.arguments if (a := tool.argument(name)) is not None}
+        for leaf in sorted(wanted - tool.arguments.keys()):
+            above = next(name for name in tool.arguments if leaf.startswith(f"{name}."))
+            raise Problem(
+                f"`giving only` cannot close the members of `{above}`, which has no schema",
+                f"write `{above}` in its place, and what its members must be in a where",
+            )
         unless, fixed = [], Part()
         for leaf, argument in tool.arguments.items():
             if leaf in wanted or any(leaf.startswith((f"{name}.", f"{name}[")) for name in wanted):
@@ -494,6 +514,13 @@ def _counts(argument: Argument, noun: str) -> bool:
 def _is_plural(argument: Argument) -> bool:
     name = _last(argument.leaf).lower()
     return name.endswith(("s", "list")) and not name.endswith("ss")
+
+
+def _one_text(conditions: Sequence[Condition]) -> Sequence[Condition]:
+    """The conditions with one on the text of each argument: a rule has room for one, and fewer hold more often."""
+    tests = (Comparison.STARTS, Comparison.ENDS, Comparison.CONTAINS, Comparison.MATCHES)
+    last = {each.argument: each for each in conditions if each.test in tests}
+    return [each for each in conditions if each.test not in tests or last[each.argument] is each]
 
 
 def _combined(conditions: Sequence[Condition]) -> list[Condition]:

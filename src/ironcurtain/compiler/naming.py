@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.annotate.text import singular
 from ironcurtain.compiler.problems import Problem, did_you_mean
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class Setup:
         )
 
     def _list(self, key: str, entry: NamedList) -> Meant:
-        kind, reference = entry.kind.lower(), (f"@{key}",)
+        kind, reference = singular(entry.kind.lower()), (f"@{key}",)
         empty = () if entry.values else (key,)
         if kind in _HOST_KINDS:
             return Meant(hosts=reference, empty_lists=empty, words=(key,))

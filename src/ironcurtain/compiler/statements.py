@@ -397,26 +397,32 @@ def _bases(statement: Statement, pick: Pick, unless: list[Part]) -> list[Part]:
 
 def _parents(statement: Statement, tool: Tool, grounding: Grounding) -> Iterator[Part]:
     """The directories above those that are forbidden or asked about: what is done to them is done to all in them."""
-    above: set[str] = set()
-    for names in _kept_apart(statement):
+    every = tuple(f"role:{role}" for role in sorted(tool.of(Category.PATH)))
+    above: dict[str, set[str]] = {}
+    for names, argument in _kept_apart(statement):
+        own = tool.argument(argument) if argument else None
         for path in grounding.setup.meant(names).paths:
             while path := path.rpartition("/")[0]:
-                above.add(path)
-    for role in sorted(tool.of(Category.PATH)) if above else ():
-        yield Part(values={f"role:{role}": {"in": sorted(above)}})
+                for key in (f"arg:{own.leaf}",) if own and own.has(Category.PATH) else every:
+                    above.setdefault(key, set()).add(path)
+    for key, paths in sorted(above.items()):
+        yield Part(values={key: {"in": sorted(paths)}})
 
 
-def _kept_apart(statement: Statement) -> Iterator[tuple[Name, ...]]:
-    """The places that a statement keeps apart: those of a never or an ask, and those that a permission takes back."""
+def _kept_apart(statement: Statement) -> Iterator[tuple[tuple[Name, ...], str]]:
+    """The places that a statement keeps apart: those of a never or an ask, and those that a permission takes back.
+
+    With each stands the argument that is spoken of, if it is one only.
+    """
     permits = statement.mood is Mood.MAY
     excepted = [limit for exception in statement.exceptions for limit in exception.limits] if permits else []
     for limit in (*statement.limits, *excepted):
         back = limit in excepted
         match limit:
             case Place(names, outside) if back or outside == permits:
-                yield names
+                yield names, ""
             case Attachments(names) if back or not permits:
-                yield names
+                yield names, ""
             case Where(conditions) if back or not permits:
                 tests = (Comparison.IN, Comparison.UNDER)
-                yield from (each.values for each in conditions if each.test in tests)
+                yield from ((each.values, each.argument) for each in conditions if each.test in tests)

@@ -111,6 +111,8 @@ class Mode:
     absent_unknown: bool = True
     sql: bool = False
     """A command here is a statement in SQL."""
+    argv: bool = False
+    """A list here is one command, word by word."""
     when: tuple[tuple[str, frozenset[tuple[type, Scalar]]], ...] = ()
     relative_to: str = ""
     """The argument that holds the directory from which the server takes a relative path here."""

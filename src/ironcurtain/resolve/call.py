@@ -179,6 +179,9 @@ class _Work:
         return value
 
     def _value(self, shape: Shape, roles: tuple[Role, ...], value: Json, siblings: Mapping[str, Json]) -> Json:
+        if isinstance(value, list) and (line := _as_one_command(shape, value)):
+            self._scalar(shape, roles, line)
+            return value
         if isinstance(value, list):
             return [self._leaf(shape, item, siblings) for item in value]
         if isinstance(value, dict):
@@ -326,6 +329,13 @@ class _Work:
                     if self.steps.left < 0:
                         raise refusal from None
         self.strays.append(Stray(leaf, shown[:MAX_STRAY], tuple(dict.fromkeys(places))))
+
+
+def _as_one_command(shape: Shape, words: list[Json]) -> str:
+    """The words of a command as one line, which is sent as it came; nothing if it is not given in words."""
+    if not any(mode.argv for mode in shape.modes) or not all(isinstance(word, str) for word in words):
+        return ""
+    return " ".join(map(str, words)).strip()
 
 
 def _meaning(call: CanonicalCall) -> list[tuple[Role, str, type, str]]:

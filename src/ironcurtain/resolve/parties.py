@@ -19,6 +19,8 @@ MAX_TEXT: Final = 32_768  # characters of the string
 _LOCAL: Final = re.compile(r"[A-Za-z0-9#$&'*+/=?^_`{|}~.-]+")
 _ENTRY: Final = re.compile(r'[^,;"]*(?:"[^"]*"[^,;"]*)*')
 _FORBIDDEN: Final = frozenset('<>"()\\%!')
+_PHONE: Final = re.compile(r"\+[0-9][0-9 ./-]{4,}[0-9]")
+_PHONE_BREAK: Final = re.compile(r"[ ./-]+")
 
 
 def resolve_parties(text: str) -> tuple[Party, ...] | Opaque:
@@ -50,7 +52,7 @@ def _party(piece: str) -> Party:
     if not at or not local:  # a name, an id, a @handle
         if named:
             raise ValueError(piece)
-        return mint_party(bare, None)
+        return mint_party(_PHONE_BREAK.sub("", bare) if _PHONE.fullmatch(bare) else bare, None)
     if "@" in local or not _LOCAL.fullmatch(local):
         raise ValueError(piece)
     host = resolve_host(domain).host

@@ -10,7 +10,7 @@ from ironcurtain.artifacts.annotations import pin_of
 from ironcurtain.compiler.annotate.absence import EXTRAS, NEVER_MISSED, is_missed
 from ironcurtain.compiler.annotate.acts import looks_only
 from ironcurtain.compiler.annotate.arguments import arguments_of
-from ironcurtain.compiler.annotate.commands import is_sql
+from ironcurtain.compiler.annotate.commands import is_argv, is_sql
 from ironcurtain.compiler.annotate.effects import effects_of, ordered
 from ironcurtain.compiler.annotate.modes import selector_of
 from ironcurtain.compiler.annotate.relative import relative_to
@@ -97,7 +97,9 @@ class Understood:
             says = f"{' '.join(words_of(self.name))} {clean(self.definition.get('description'))}"
             sql = "command" in self.roles(leaf) and is_sql(self.arguments[leaf], says)
             root = relative_to(leaf, self.arguments, {name: found.roles for name, found in self.meanings.items()})
-            return {**entry, **({"language": "sql"} if sql else {}), **({"relativeTo": root} if root else {})}
+            argv = "command" in self.roles(leaf) and is_argv(self.arguments[leaf], says)
+            language = {"language": "sql"} if sql else {"language": "argv"} if argv else {}
+            return {**entry, **language, **({"relativeTo": root} if root else {})}
         return [
             {**self._meant(leaf, _listed(meaning)), "when": {self.selector: [*values]}}
             for values, meaning in self.modes[leaf]

@@ -52,6 +52,14 @@ def is_sql(argument: Argument, tool: str) -> bool:
     return (named or (asked and _SQL.search(says) is not None)) and not _OTHER_LANGUAGES.search(says)
 
 
+def is_argv(argument: Argument, tool: str) -> bool:
+    """Return whether a list is one command, word by word; `tool` is what the tool says of itself."""
+    if not argument.several or argument.words[-1:] not in (("command",), ("cmd",), ("argv",)):
+        return False
+    plural = argument.name.lower().endswith(("commands", "cmds"))
+    return not plural or re.search(r"\bargv\b|command and its arg", f"{argument.says} {tool}") is not None
+
+
 def command(argument: Argument, tool: Setting) -> Meaning | None:
     """Return the role of something that is carried out."""
     words = argument.words

@@ -114,6 +114,8 @@ def _replied(argument: Argument, tool: Setting) -> Meaning | None:
 
 
 def _invited(words: tuple[str, ...], tool: Setting, *, inside: bool) -> Meaning:
+    if inside and words[-1] == "name" and any(name.split()[-1:] == ["email"] for name in tool.siblings):
+        return NOTHING  # how somebody is called who is invited by address
     if tool.only_reads or (inside and words[-1] not in ("email", "address", "id", "name", "attendee")):
         return NOTHING
     return meaning("attendee")

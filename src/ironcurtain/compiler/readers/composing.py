@@ -5,8 +5,9 @@ INVARIANT: what is written compiles, and a tool that a limit cannot be said of i
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Final
@@ -19,6 +20,7 @@ from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.language.parsing import StatementError, parse
 from ironcurtain.language.statement import (
     Attachments,
+    Comparison,
     Count,
     Doing,
     Except,
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.catalogue import Tool
     from ironcurtain.compiler.readers.form import Form
     from ironcurtain.compiler.setup import Known
-    from ironcurtain.language.statement import Limit
+    from ironcurtain.language.statement import Condition, Limit
 
 _ELSE: Final = "z"
 _MOODS: Final = {
@@ -51,6 +53,12 @@ _LIMIT_WORDS: Final = re.compile(
     r"""`[^`]+`(?:"(?:[^"\\]|\\.)*"|[^,"`])*|(?:in|on|outside|to|with|whose|more|after|without|giving)\b(?:"(?:[^"\\]|\\.)*"|[^,"])+"""
     r"""|[^\s,]+"""
 )
+_VALUES: Final = re.compile(
+    r"(`[^`]+`\s+(?:is not|is|contains|starts with|ends with)\s+)"
+    r"(?!given\b|left out\b|in\b|at\b|more\b|less\b|under\b)(.+)$"
+)
+"""A condition, and its values."""
+_OR: Final = re.compile(r"\s+or\s+")
 _HOW: Final = "say for example: may A B with a, not b; never C"
 
 
@@ -62,12 +70,23 @@ class Limits:
     beyond: list[Limit] = field(default_factory=list)
     """Counts that a permission excludes: it is forbidden beyond them."""
     excepted: list[Limit] = field(default_factory=list)
-    """Attachments that a prohibition or a question does not speak of."""
+    """What a prohibition or a question does not speak of."""
     only: bool = False
     """What one limit names, and nothing else: the first, or the first of the kind in `closes`."""
     closes: type | None = None
     closed: bool = False
     """No arguments are given but the necessary ones and those in the limits."""
+
+    def take(self, limit: Limit, *, negated: bool) -> None:
+        """Add a limit, or what holds where it does not."""
+        opposite = Option(limit).opposite if negated else limit
+        if negated and isinstance(limit, Attachments) and limit.names:  # from anywhere else
+            self.limits.append(Attachments())
+            self.excepted.append(limit)
+        elif opposite is not None:
+            self.limits.append(opposite)
+        else:
+            (self.beyond if isinstance(limit, Count) else self.excepted).append(limit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +145,7 @@ class Composer:
         if said.only and mood is not Mood.MAY:
             raise Problem("only belongs to a permission", "write may ... with only a")
         if said.excepted and not mood.tightens:
-            raise Problem("a permission with attachments from anywhere else", "say what is permitted, or use never")
+            raise Problem("a permission for anything else than that", "say what is permitted, or use never")
         if doing.things:
             line = self._line(mood, doing, said, self.tools)
             if problem := self._problem(line):
@@ -148,7 +167,7 @@ class Composer:
         return [whole] if not closed and not self._problem(whole) else [*right.values()]
 
     def _line(self, mood: Mood, doing: Doing, said: Limits, tools: Sequence[Tool]) -> str:
-        merged = [for_tightening(each, tools) if mood.tightens else each for each in joined(said.limits)]
+        merged = [for_tightening(each, tools) if mood is not Mood.MAY else each for each in joined(said.limits)]
         if said.closed and mood is Mood.MAY and len(tools) == 1:
             merged.append(_nothing_else(tools[0], merged))
         kinds = (said.closes,) if said.closes is not None else (Place, People, Where)
@@ -178,23 +197,11 @@ def _said(form: Form, text: str) -> Limits:
         if word == _ELSE:
             said.closed = True
         elif 0 <= place < len(form.limits):
-            option = form.limits[place]
-            limit = option.opposite if negated else option.limit
-            if negated and isinstance(option.limit, Count):
-                said.beyond.append(option.limit)
-            elif negated and isinstance(option.limit, Attachments) and option.limit.names:  # from anywhere else
-                said.limits.append(Attachments())
-                said.excepted.append(option.limit)
-            elif limit is None:
-                raise Problem(f"{word} has no opposite", "leave out not")
-            else:
-                said.limits.append(limit)
+            said.take(form.limits[place].limit, negated=negated)
         else:
-            written = _written(word)
-            turned = [Option(each).opposite for each in written] if negated else [*written]
-            if None in turned:
-                raise Problem(f"not {word}", "write the opposite of it")
-            said.limits += [each for each in turned if each is not None]
+            not_in = " is not in " in word
+            for each in _written(word.replace(" is not in ", " is in ")):
+                said.take(each, negated=negated != not_in)
         if said.only and said.closes is None and said.limits:
             said.closes = type(said.limits[-1])
         negated = False
@@ -202,13 +209,37 @@ def _said(form: Form, text: str) -> Limits:
 
 
 def _written(text: str) -> tuple[Limit, ...]:
-    """Return the limits that are written out: `` `amount` is at most 50 ``, `in #team`."""
+    """Return the limits that are written out: `` `amount` is at most 50 ``, `in #team`.
+
+    Values that are no names of the language are taken as if they were quoted: `` `path` ends with .md or .txt``.
+    """
     shown = f"where {text}" if text.startswith("`") else text
-    try:
-        line = parse(f"must never use x/y {shown.strip()}")
-    except StatementError as error:
-        raise Problem(error.message, error.help) from error
-    return line.limits if isinstance(line, Statement) else ()
+    quoted = _VALUES.sub(lambda found: found[1] + " or ".join(map(_as_quoted, _OR.split(found[2]))), shown)
+    for form in (shown, quoted):
+        try:
+            line = parse(f"must never use x/y {form.strip()}")
+        except StatementError as error:
+            problem = Problem(error.message, error.help)
+        else:
+            return tuple(map(_under, line.limits)) if isinstance(line, Statement) else ()
+    raise problem
+
+
+def _as_quoted(value: str) -> str:
+    plain = value.strip()
+    return plain if plain == "left out" or plain.startswith('"') else json.dumps(plain, ensure_ascii=False)
+
+
+def _under(limit: Limit) -> Limit:
+    """A condition on how a path begins, as one on the directory that it is under."""
+    if not isinstance(limit, Where):
+        return limit
+
+    def said(each: Condition) -> Condition:
+        below = each.test is Comparison.STARTS and all(name.text.startswith(("/", "~/")) for name in each.values)
+        return replace(each, test=Comparison.UNDER) if below else each
+
+    return Where(tuple(map(said, limit.conditions)))
 
 
 def _nothing_else(tool: Tool, limits: Sequence[Limit]) -> Giving:

@@ -95,7 +95,12 @@ def _every(wording: Wording, tool: Tool, known: Known) -> Iterator[Option]:
     if tool.of(Category.PARTY) and not wording.mood.tightens:
         yield Option(People())
     if wording.mood.tightens:
-        yield Option(Content(" ".join(wording.text.split())[:_LONGEST].rstrip(".")))
+        yield Option(content_of(wording))
+
+
+def content_of(wording: Wording) -> Content:
+    """Return what a clause asks about the text of a call."""
+    return Content(" ".join(wording.text.split())[:_LONGEST].rstrip("."))
 
 
 def _meant(setup: Setup, name: Name) -> Meant:
@@ -290,15 +295,14 @@ def for_tightening(limit: Limit, tools: Sequence[Tool]) -> Limit:
     """
     if not isinstance(limit, Where):
         return limit
-    every = [argument for tool in tools for argument in tool.arguments.values()]
-    optional = {argument.leaf for argument in every if not argument.required and not argument.has_default}
-    picked = {argument.leaf for argument in every if argument.absent_unknown}
     plain = (Comparison.GIVEN, Comparison.LEFT_OUT)
 
     def said(each: Condition) -> Condition:
-        if each.argument not in optional or each.test in plain or each.given or each.or_left_out:
+        found = [argument for tool in tools if (argument := tool.argument(each.argument)) is not None]
+        optional = any(not argument.required and not argument.has_default for argument in found)
+        if not optional or each.test in plain or each.given or each.or_left_out:
             return each
-        caught = each.argument in picked
+        caught = any(argument.absent_unknown for argument in found)
         return replace(each, or_left_out=caught, given=not caught)
 
     return Where(tuple(map(said, limit.conditions)))

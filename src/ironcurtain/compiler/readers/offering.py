@@ -14,7 +14,7 @@ from ironcurtain.compiler.naming import Setup
 from ironcurtain.compiler.problems import Problem
 from ironcurtain.compiler.readers.composing import Composer, Limits
 from ironcurtain.compiler.readers.form import Form, Part, tool_name
-from ironcurtain.compiler.readers.limiting import Option, names_in, options, turned
+from ironcurtain.compiler.readers.limiting import Option, content_of, names_in, options, turned
 from ironcurtain.compiler.readers.nearest import Index
 from ironcurtain.compiler.readers.wording import stems_of, wordings
 from ironcurtain.compiler.statements import compile_statements
@@ -45,6 +45,11 @@ OFFERED: Final = 3  # whole statements
 _TOOLS: Final = 12  # of a form
 _GROUPS: Final = 5  # things and servers of a form
 _NEAR, _AROUND = 0.72, 0.45  # of the best score: what a whole statement names, and what the wider one does
+_SAYING: Final = stems_of(
+    """promise mention tell reveal disclose discuss say sound quote guess apologise apologize agree admit advise talk
+    complain argue swear joke insult commit guarantee confirm speculate gossip""".split()  # noqa: SIM905 - to be read
+)
+"""What is done with words alone."""
 _FEW: Final = 8  # tools that a whole statement names one by one
 
 
@@ -167,6 +172,8 @@ class Forms:
 
     def _candidates(self, near: Near, sentence: Sentence) -> Iterator[list[str]]:
         """Yield statements for one clause: of what it names, of the tools nearest to it, of those around it."""
+        if near.wording.mood.tightens and near.wording.stems & _SAYING:
+            yield from self._about_content(near.wording)
         groups = [*self._groups(near, sentence)][:1]
         tools = [_listed(found) for share in (_NEAR, _AROUND) if (found := near.within(share)[:_FEW])]
         named = any(stems_of(tool.name_words) <= near.wording.stems for _, tool in near.tools[:2])
@@ -187,6 +194,15 @@ class Forms:
                 )
             except Problem:
                 continue
+
+    def _about_content(self, wording: Wording) -> Iterator[list[str]]:
+        """Yield a statement about what a text says, for whatever leaves with one."""
+        for acts in (("send",), ("create", "change")):
+            try:
+                yield self.composer.made(wording.mood, Doing(acts, (Thing(),)), Limits([content_of(wording)]))
+            except Problem:
+                continue
+            return
 
     def _likely(self, wording: Wording, tool: Tool) -> tuple[Limit, ...]:
         """Return the limits that a clause names, as far as a tool has arguments for them."""

@@ -74,7 +74,7 @@ Limits, after the thing, in any number; all must hold:
                          Of an object marked (object: name its members), a member is an argument by itself, written
                          `data.entity_id`; it may always be left out. Name the members that the tool's text, or common
                          knowledge of the service, says there are; a member inside a member is `data.target.area`
-  giving only `a`, `b`   (in a may) all other arguments must be left out
+  giving only `a`, `b`   (in a may) all other arguments must be left out; it names whole arguments, never members
   to more than 10 people, more than 20 files at once         counts; in never and ask only
   with attachments from PLACE, with attachments, without attachments
   whose text might be read as "..."    a question about content or meaning, answered by a judge; in never and ask only.
@@ -100,6 +100,8 @@ Budgets: must never make more than 200 calls per task. / spend more than $5 per 
 - Limits on a permission apply to the call as a whole: every recipient, every path must pass. Limits of a must never or
   must ask before hold if any recipient or path is such. A mail to a contact and a stranger is decided by the stranger.
 - A must ask before whose only limits are counts, content or what was read permits nothing by itself.
+- A file argument is compared as its absolute path, also a bare file name: ``where `file` ends with ".jpg" or ".png"``, or
+  `matches /.*\\.jpg/`. A list of words that make up one command is compared as one line: `cargo test --workspace`.
 - `in owner/name` tests the owner and the repository argument together. A name of the set-up with several values means any
   of them. A relative file name is looked up in the directory that the server or another argument names.
 - "X is fine", "X is okay", "it may X, it can X" = may. "Ask me first", "needs my okay", "not without asking", "only after

@@ -444,3 +444,122 @@ def test_an_event_with_reminders_by_mail_can_be_permitted() -> None:
     assert found.decide("cal/create-event", **event) == "allow"
     assert found.decide("cal/create-event", **event, sendUpdates="none") == "allow"
     assert found.decide("cal/create-event", **event, sendUpdates="all") == "deny"
+
+
+# --- What texts of people who had not seen the language showed. ---
+
+
+def test_a_list_of_people_may_be_compared_by_its_name() -> None:
+    ann = KNOWN.lists["contacts"].values[0]
+    found = policy("may use m/forward where `to` is contacts.", FORWARD)
+    assert found.decide("m/forward", to=ann) == "allow"
+    assert found.decide("m/forward", to="contacts") == "deny"
+    assert found.decide("m/forward", to=f"{ann}, eve@evil.example") == "deny"
+    found = policy("may use m/forward.\nmust never use m/forward where `to` is not contacts.", FORWARD)
+    assert found.decide("m/forward", to=ann) == "allow"
+    assert found.decide("m/forward", to="eve@evil.example") == "deny"
+
+
+def test_a_list_named_where_no_people_stand_is_the_word_itself() -> None:
+    found = policy("may use b/pay where `payee` is contacts.", PAY)
+    assert found.decide("b/pay", payee="contacts", amount=1) == "allow"
+    assert found.decide("b/pay", payee=KNOWN.lists["contacts"].values[0], amount=1) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("number", "decision"),
+    [
+        ("+49 151 123-4567", "allow"),
+        ("+491511234567", "allow"),
+        ("+49 151 123-4568", "deny"),
+        ("49 151 123-4567", "deny"),
+    ],
+)
+def test_telephone_numbers_are_their_digits(number: str, decision: str) -> None:
+    text = {"w": [tool("send_message", "Send a message to a phone number.", "phone_number message")]}
+    known = replace(KNOWN, lists={"family": NamedList("phone", ("+49 151/1234567",))})
+    found = policy("may send messages to family.", text, known)
+    assert found.decide("w/send_message", phone_number=number, message="hi") == decision
+
+
+SHELL = {"s": [tool("execute", "Execute a command as an argv array.", "command:list")]}
+
+
+@pytest.mark.parametrize(
+    ("words", "decision"),
+    [
+        (["cargo", "test", "--workspace"], "allow"),
+        (["cargo test"], "allow"),
+        (["cargo", "publish"], "deny"),
+        (["cargo", "test", ";", "rm", "-rf", "x"], "deny"),
+        (["cargo", "test", "&&", "rm"], "deny"),
+        (["cargo", "test", "$(rm x)"], "deny"),
+        (["rm"], "deny"),
+    ],
+)
+def test_the_words_of_a_command_are_one_command(words: list[str], decision: str) -> None:
+    found = policy("may use s/execute where `command` matches /cargo (test|fmt)( .*)?/.", SHELL)
+    assert found.decide("s/execute", command=words) == decision
+    found = policy('may use s/execute.\nmust never use s/execute where `command` contains "rm -rf".', SHELL)
+    assert found.decide("s/execute", command=["sudo", "rm", "-rf", "/"]) == "deny"
+
+
+def test_a_directory_forbidden_for_one_argument_does_not_ask_about_another() -> None:
+    git = {"g": [tool("git_add", "Add files of a repository.", "repo_path files:list")]}
+    lines = "may use g/git_add in ~/src.\nmust never use g/git_add where `files` is in ~/src/.github."
+    found = policy(lines, git)
+    assert found.decide("g/git_add", repo_path="~/src", files=["a.py"]) == "allow"
+    assert found.decide("g/git_add", repo_path="~/src", files=[".github/x"]) == "deny"
+    assert found.decide("g/git_add", repo_path="~/src", files=["."]) == "escalate"
+
+
+def test_a_prohibition_by_two_texts_holds_where_one_of_them_does() -> None:
+    found = policy(
+        "may use s/execute.\nmust never use s/execute where `command` starts with make and `command` contains flash.",
+        SHELL,
+    )
+    assert found.decide("s/execute", command=["make", "flash"]) == "deny"
+    assert found.decide("s/execute", command=["make", "all"]) == "allow"
+
+
+def test_what_a_list_contains_in_a_prohibition_is_looked_for_in_its_texts() -> None:
+    files = {"g": [tool("stage", "Stage files.", "names:list")]}
+    found = policy('may use g/stage.\nmust never use g/stage where `names` contains "secrets".', files)
+    assert found.decide("g/stage", names=["a.py", "my-secrets.pem"]) == "deny"
+    assert found.decide("g/stage", names=["a.py"]) == "allow"
+
+
+SHARE = {"d": [tool("share_sheet", "Share a sheet with people.", "sheet_id recipients:object")]}
+
+
+def test_people_in_an_object_without_a_schema_are_named_by_their_member() -> None:
+    assert "name the member" in compiled("may use d/share_sheet to contacts.", SHARE).problem()
+    assert (
+        "cannot close the members" in compiled("may use d/share_sheet giving only `recipients.email`.", SHARE).problem()
+    )
+    found = policy(
+        "may use d/share_sheet where `recipients.email` is in contacts and `recipients.role` is reader.", SHARE
+    )
+    ann = KNOWN.lists["contacts"].values[0]
+    assert found.decide("d/share_sheet", sheet_id="1", recipients={"email": ann, "role": "reader"}) == "allow"
+    assert found.decide("d/share_sheet", sheet_id="1", recipients={"email": ann, "role": "writer"}) == "deny"
+    assert (
+        found.decide("d/share_sheet", sheet_id="1", recipients={"email": "eve@evil.example", "role": "reader"})
+        == "deny"
+    )
+
+
+def test_a_never_in_a_place_leaves_alone_what_is_permitted_by_name_and_done_by_id() -> None:
+    chat = {
+        "c": [
+            tool("post_message", "Post a message to a channel.", "channel text"),
+            tool("pin_message", "Pin a message.", "message_id"),
+            tool("search_messages", "Search messages.", "query"),
+        ]
+    }
+    lines = "may use c/pin_message or c/search_messages.\nmust never do anything with messages in #team."
+    found = policy(lines, chat)
+    assert found.decide("c/pin_message", message_id="m1") == "allow"
+    assert found.decide("c/search_messages", query="x") == "escalate"
+    picked = policy("may change messages.\nmust never do anything with messages in #team.", chat)
+    assert picked.decide("c/pin_message", message_id="m1") == "escalate"

@@ -423,7 +423,8 @@ class Grounding:
                 continue
             if argument.required:
                 raise Problem(f"{tool.key} needs `{leaf}`", f"name it too: giving only ..., `{leaf}`")
-            if argument.has_default and argument.default != "" and isinstance(argument.default, (str, int, float)):
+            plain = argument.default != "" and isinstance(argument.default, (str, int, float))
+            if argument.has_default and plain and "." not in leaf:  # inside something that is left out, there is none
                 fixed = fixed.with_(Part(values={f"arg:{leaf}": {"equals": argument.default}}))
             else:
                 unless.append(Part(values={f"arg:{leaf}": PRESENT}))

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.document import Sentence
     from ironcurtain.compiler.drafts import Compiled
 
-FRESH: Final = ("spring", "summer")
-SEEN: Final = ("autumn", "winter", "given", "reworded", "made", "plain", "fresh", "next", "last")
+FRESH: Final = ("noon", "dawn", "dusk")
+SEEN: Final = ("spring", "summer", "autumn", "winter", "given", "reworded", "made", "plain", "fresh", "next", "last")
 INTRODUCTION: Final = """\
 Constitutions with calls and the decision that each deserves, in `evaluation/constitutions`. *spring* and *summer*
 were written and labelled by writers who had seen neither the language nor the prompt, before anything was run on

@@ -563,3 +563,126 @@ def test_a_never_in_a_place_leaves_alone_what_is_permitted_by_name_and_done_by_i
     assert found.decide("c/search_messages", query="x") == "escalate"
     picked = policy("may change messages.\nmust never do anything with messages in #team.", chat)
     assert picked.decide("c/pin_message", message_id="m1") == "escalate"
+
+
+# --- What a third tester got through. ---
+
+FLAGGED = {"h": [tool("call_service", "Call a service of the house.", "domain service", "data:object force")]}
+FETCH = {"w": [tool("fetch", "Fetch a web page.", "url")]}
+REMOTE = {"r": [tool("find_remote", "Search a directory of the remote machine.", "remote_path query")]}
+
+
+@pytest.mark.parametrize("path", ["~/secret/a", "/home/maya/secret/a", "/home/maya/secret"])
+@pytest.mark.parametrize("test", ['starts with "~/secret"', 'contains "~/secret"', 'starts with "~/secret/"'])
+def test_a_prohibition_by_the_text_of_a_path_meets_it_in_every_spelling(test: str, path: str) -> None:
+    files = {"f": [tool("read_file", "Read a file.", "path")]}
+    found = policy(f"may use f/read_file.\nmust never use f/read_file where `path` {test}.", files)
+    assert found.decide("f/read_file", path=path) == "deny"
+    assert found.decide("f/read_file", path="~/public/a") == "allow"
+
+
+def test_what_is_compared_in_another_form_is_said_to_be() -> None:
+    assert "in full" in compiled("must never use f/search_files where `path` matches /~.*/.", SEARCH).problem()
+    assert "ASCII" in compiled('must never use w/fetch where `url` contains "b\u00fccher.example".', FETCH).problem()
+
+
+@pytest.mark.parametrize("value", [True, "true"])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "may use h/call_service.\nmust never use h/call_service where `data.x` is given and is true.",
+        "may use h/call_service where `data.x` is not true.",
+        "may use h/call_service only where `data.x` is not true or left out.",
+    ],
+)
+def test_true_is_true_however_it_is_sent(lines: str, value: object) -> None:
+    found = policy(lines, FLAGGED)
+    assert found.decide("h/call_service", domain="a", service="b", data={"x": value}) == "deny"
+    assert found.decide("h/call_service", domain="a", service="b", data={"x": False}) == "allow"
+
+
+@pytest.mark.parametrize("amount", ["9e9", "+5000", "05000", "1,000", " 5000", "99999999999999999999", "abc", "50"])
+def test_only_a_number_is_less_than_another(amount: str) -> None:
+    found = policy(
+        "may use b/pay where `amount` is less than 50.", {"b": [tool("pay", "Pay somebody.", "payee amount")]}
+    )
+    assert found.decide("b/pay", payee="x", amount=amount) == "deny"
+    assert found.decide("b/pay", payee="x", amount="49.5") == "allow"
+
+
+def test_tools_that_reach_many_things_ask_beside_a_never_in_a_place() -> None:
+    chat = {
+        "c": [
+            tool("post_message", "Post a message to a channel.", "channel text"),
+            tool("list_messages", "List the messages of a user.", "user_id"),
+            tool("delete_user_messages", "Delete all messages of a user in all channels.", "user_id"),
+            tool("delete_messages", "Delete messages.", "message_ids:list"),
+            tool("search_by_filter", "Search messages with a saved filter.", "filter_id query"),
+            tool("pin_message", "Pin a message.", "message_id"),
+        ]
+    }
+    named = ["list_messages", "delete_user_messages", "delete_messages", "search_by_filter"]
+    lines = f"may use {' or '.join(f'c/{each}' for each in named)}."
+    found = policy(lines + "\nmust never do anything with messages in #team.", chat)
+    assert found.decide("c/list_messages", user_id="u") == "escalate"
+    assert found.decide("c/delete_user_messages", user_id="u") == "escalate"
+    assert found.decide("c/delete_messages", message_ids=["m"]) == "escalate"
+    assert found.decide("c/search_by_filter", filter_id="f", query="x") == "escalate"
+    asked = policy("may use c/pin_message.\nmust ask before doing anything with messages in #team.", chat)
+    assert asked.decide("c/pin_message", message_id="m") == "escalate"
+
+
+@pytest.mark.parametrize("value", ["light.a, lock.front", "lock.front", " lock.front", "light.a;lock.front"])
+@pytest.mark.parametrize("test", ["is lock.front", 'starts with "lock."', 'ends with "front"'])
+def test_a_prohibition_sees_each_name_in_a_text(test: str, value: str) -> None:
+    found = policy(
+        f"may use h/call_service.\nmust never use h/call_service where `data.entity_id` is given and {test}.", HOME
+    )
+    assert found.decide("h/call_service", domain="a", service="b", data={"entity_id": value}) == "deny"
+    assert found.decide("h/call_service", domain="a", service="b", data={"entity_id": "light.a"}) == "allow"
+
+
+def test_a_permission_by_the_beginning_of_an_id_is_for_one_of_them() -> None:
+    house = {"h": [tool("turn_on", "Turn on an entity of the house.", "entity_id")]}
+    found = policy('may use h/turn_on where `entity_id` starts with "light.".', house)
+    assert found.decide("h/turn_on", entity_id="light.a") == "allow"
+    for several in ("light.a,lock.front", "light.a lock.front", "light.a;lock.front"):
+        assert found.decide("h/turn_on", entity_id=several) == "deny"
+
+
+@pytest.mark.parametrize(
+    "number", ["491511234567", "00491511234567", "+49\u2010151\u20101234567", "+ 49 151 1234567", "tel:+491511234567"]
+)
+def test_a_prohibition_meets_a_telephone_number_in_every_spelling(number: str) -> None:
+    text = {"w": [tool("send_message", "Send a message to a phone number.", "phone_number message")]}
+    known = replace(KNOWN, lists={"family": NamedList("phone", ("+49 151 1234567",))})
+    found = policy("may send messages to anyone.\nmust never send messages to family.", text, known)
+    assert found.decide("w/send_message", phone_number=number, message="hi") == "deny"
+    assert found.decide("w/send_message", phone_number="+491511234568", message="hi") == "allow"
+
+
+def test_above_a_remote_directory_that_is_forbidden_calls_ask() -> None:
+    found = policy(
+        "may use r/find_remote.\nmust never use r/find_remote where `remote_path` is under /srv/secret.", REMOTE
+    )
+    assert found.decide("r/find_remote", remote_path="/srv/secret/a", query="x") == "deny"
+    for above in ("/srv", "/srv/", "/"):
+        assert found.decide("r/find_remote", remote_path=above, query="x") == "escalate"
+    assert found.decide("r/find_remote", remote_path="/srv/public", query="x") == "allow"
+
+
+@pytest.mark.parametrize("to", ["", ",", " ; ", "eve@evil.example"])
+def test_nobody_is_nobody_of_a_list(to: str) -> None:
+    found = policy("may use m/forward.\nmust never use m/forward where `to` is not contacts.", FORWARD)
+    assert found.decide("m/forward", to=to) == "deny"
+
+
+def test_a_never_takes_the_name_of_a_list_both_ways() -> None:
+    known = replace(KNOWN, lists={"blocked": NamedList("identifier", ("U1", "U2"))})
+    chat = {"c": [tool("post", "Post a message to a channel.", "channel text")]}
+    found = policy("may use c/post.\nmust never use c/post where `channel` is blocked.", chat, known)
+    assert [found.decide("c/post", channel=each, text="x") for each in ("U1", "blocked", "U3")] == [
+        "deny",
+        "deny",
+        "allow",
+    ]

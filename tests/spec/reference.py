@@ -817,9 +817,16 @@ def flatten(found: Any) -> list[Any]:
 
 
 def as_line(found: Any) -> str:
-    """ "A list of strings is one command: its elements, joined by blanks"; nothing for anything else."""
-    listed = isinstance(found, list) and all(isinstance(each, str) for each in found)
-    return " ".join(found).strip() if listed else ""
+    """ "A list is one command: its texts and numbers at any depth, joined by blanks"; nothing for anything else."""
+
+    def words(node: Any) -> list[str]:
+        if isinstance(node, dict):
+            return [word for each in (*node.keys(), *node.values()) for word in words(each)]
+        if isinstance(node, list):
+            return [word for each in node for word in words(each)]
+        return [] if node is None or isinstance(node, bool) else [str(node)]
+
+    return " ".join(words(found)).strip() if isinstance(found, list) else ""
 
 
 def positions(found: Any, at: Position) -> list[tuple[Any, Position]]:
@@ -2114,8 +2121,13 @@ def folded_text(text: str) -> str:
     for _ in range(2):  # what was lower-cased may have a compatibility form of its own
         text = unicodedata.normalize("NFKC", text).casefold()
     text = unicodedata.normalize("NFKC", text).strip()
-    bare = re.sub(r"^[#@\s]+", "", text)
-    return bare or text
+    bare = re.sub(r"^[#@\s]+", "", text) or text
+    # "What may be a telephone number is its digits from the country on": seven or more, with what may stand between.
+    number = re.fullmatch(r"((tel|sms|whatsapp):)?[ \t\n\r\f\v]*(\+|00)?[ \t\n\r\f\v]*([1-9].*)", bare, re.DOTALL)
+    if number and re.fullmatch("[- \t\n\r\f\v./()\u2010-\u20150-9]*[0-9]", number[4]):
+        digits = "".join(char for char in number[4] if char in "0123456789")
+        return digits if len(digits) >= 7 else bare
+    return bare
 
 
 def forms_of_constant(world: World, constant: Any, subject: str) -> list[Any]:

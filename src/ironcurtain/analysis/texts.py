@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MAX_VISITED: Final = 40_000
 _SHORT: Final = 64  # characters: up to here lengths are told apart inside the search
+_SHORT_NUMBER: Final = 6  # digits: longer ones may be telephone numbers, which have many spellings
 _WIDE: Final = 0xFEE0  # from an ASCII letter to its wide form
 _SPECIAL: Final = frozenset("\\^$.|?*+()[]{}")
 WIDE: Final = "".join(chr(code + _WIDE) for code in range(ord("!"), ord("~") + 1))
@@ -63,7 +64,7 @@ def texts_for(sources: tuple[Source, ...], lengths: Collection[int], besides: fr
 
 def folded_source(text: str) -> Source | None:
     """Return a pattern for what is equal to a text once both are folded; nothing if there is none for it."""
-    if not text or not text.isascii():
+    if not text or not text.isascii() or (text.isdigit() and len(text) > _SHORT_NUMBER):
         return None
     plain = "".join("\\" + char if char in _SPECIAL else char for char in text)
     return f"(?i) *[#@]*{plain} *", True

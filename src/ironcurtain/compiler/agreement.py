@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ironcurtain.analysis.diff import diff_policies
+from ironcurtain.compiler.parts import merged
+from ironcurtain.compiler.problems import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -41,8 +43,9 @@ def stricter(first: Rules, second: Rules, difference: Difference) -> Rules:
     changed: dict[tuple[str, str], set[bool]] = {}
     for change in difference.changes:
         changed.setdefault((change.server, change.tool), set()).add(change.widens)
-    narrowed = {key for key, widens in changed.items() if widens == {False}}  # the second is stricter
-    mixed = {key for key, widens in changed.items() if len(widens) > 1}
+    doubted = {tuple(doubt.partition(":")[0].split("/", 1)) for doubt in difference.doubts}
+    narrowed = {key for key, widens in changed.items() if widens == {False}} - doubted  # the second is stricter
+    mixed = {key for key, widens in changed.items() if len(widens) > 1} | doubted  # or may be, for all we know
     rules = _for(first, lambda key: key not in narrowed | mixed)
     rules += _renamed(_for(second, narrowed.__contains__))
     mine, others = _for(first, mixed.__contains__), _renamed(_for(second, mixed.__contains__))
@@ -102,9 +105,10 @@ def _together(one: dict[str, Any], two: dict[str, Any]) -> dict[str, Any] | None
     unless = [*one.get("unless", ()), *(each for each in two.get("unless", ()) if each not in one.get("unless", ()))]
     values = dict(one.get("values", {}))
     for key, predicate in two.get("values", {}).items():
-        if values.get(key, predicate) != predicate:
+        try:
+            values[key] = merged(key, values.get(key, predicate), predicate)
+        except Problem:
             return None
-        values[key] = predicate
     found |= {key: value for key, value in (("lists", lists), ("unless", unless), ("values", values)) if value}
     return found
 

@@ -334,16 +334,31 @@ class Grounding:
                 f" or `{argument.leaf}` is given and {test.value} ...",
             )
         part, negated = self._asked(condition, argument, tool, certain=certain)
+        others = self._otherwise_spelled(condition, argument, tool) if certain == negated else ()
         if negated:
-            given = Part() if condition.or_left_out else present
+            given = Part() if condition.or_left_out or (argument.required and not certain) else present
             if certain and condition.or_left_out:
-                return Ground(unless=(part,), covers=covers, names=names)
-            return Ground((given,), (part,), covers, names)
+                return Ground(unless=(part, *others), covers=covers, names=names)
+            return Ground((given,), (part, *others), covers, names)
+        parts = (part, *others)
         if condition.given and not certain:  # what is left out and picked by the server is not given
-            part = part.with_(present)
-        if not condition.or_left_out:
-            return Ground((part,), covers=covers, names=names)
-        return Ground((part, _absent(argument)), covers=covers, names=names)
+            parts = tuple(each.with_(present) for each in parts)
+        return Ground((*parts, *([_absent(argument)] if condition.or_left_out else ())), covers=covers, names=names)
+
+    def _otherwise_spelled(self, condition: Condition, argument: Argument, tool: Tool) -> tuple[Part, ...]:
+        """What else a value may be that is tightened by its name: one of several in a text, a member of a list."""
+        if condition.test not in (Comparison.IS, Comparison.IS_NOT):
+            return ()
+        found: list[Part] = []
+        lists = [name for name in condition.values if self.setup.list_of(name) is not None]
+        if lists and not self._names_people(condition.values, argument):
+            found.append(self._inside(lists, argument, tool, certain=False))
+        texts = [text for name in condition.values for text in self._spelled(name.text, argument)]
+        plain = any(text in _FLAGS or re.fullmatch(r"-?[0-9.]+", text) for text in texts)
+        if argument.leaf not in tool.arguments and not plain:  # no schema says that it is one name
+            several = "|".join(_escaped(text) for text in dict.fromkeys(texts))
+            found.append(Part(values={f"arg:{argument.leaf}": {"matches": rf"(?i)(.*[,;\s])?({several})([,;\s].*)?"}}))
+        return tuple(found)
 
     def _asked(self, condition: Condition, argument: Argument, tool: Tool, *, certain: bool) -> tuple[Part, bool]:
         """The condition as a part, and whether it is the part that must not hold."""
@@ -358,18 +373,16 @@ class Grounding:
                 written = (*texts, *self._written(condition.values)) if loosely else ()
                 values = _typed(argument, list(dict.fromkeys([*every, *written])))
                 return Part(values={key: {"in": values}}), test is Comparison.IS_NOT
-            case Comparison.AT_MOST | Comparison.AT_LEAST if not certain and _is_text(argument):
-                return Part(values={key: {"matches": _beyond(texts[0], most=test is Comparison.AT_MOST)}}), True
-            case Comparison.AT_MOST | Comparison.ABOVE:
-                return Part(values={key: _bounded(argument, texts[0], most=True)}), test is Comparison.ABOVE
-            case Comparison.AT_LEAST | Comparison.BELOW:
-                return Part(values={key: _bounded(argument, texts[0], most=False)}), test is Comparison.BELOW
+            case Comparison.AT_MOST | Comparison.AT_LEAST | Comparison.ABOVE | Comparison.BELOW:
+                return _compared(test, texts[0], argument, certain=certain)
             case Comparison.IN:
                 return self._inside(condition.values, argument, tool, certain=certain), False
             case Comparison.UNDER if argument.has(Category.PATH):  # a canonical path: links lead nowhere else
                 return self._inside(condition.values, argument, tool, certain=certain), False
             case Comparison.UNDER:
                 return Part(values={key: {"matches": _under(texts, certain=certain)}}), False
+            case Comparison.MATCHES if not certain and argument.has(Category.PATH) and "~" in texts[0]:
+                raise Problem("paths are compared in full, without ~", f"write {self.setup.known.home}/...")
             case Comparison.MATCHES:
                 return Part(values={key: {"matches": texts[0].replace("\\/", "/")}}), False
             case Comparison.CONTAINS if certain and "array" in argument.types:  # one of the elements
@@ -378,9 +391,22 @@ class Grounding:
             case Comparison.STARTS if certain and any(text.startswith("/") for text in texts):
                 raise Problem("`starts with` a slash says nothing of `..`", f"write is under {texts[0]}")
         spelled = [each for text in texts for each in {text: None, **dict.fromkeys(self._spelled(text, argument))}]
-        named = argument.leaf not in tool.arguments or argument.has(Category.PLACE, Category.OTHER)
-        listed = certain and named and not argument.has(Category.PATH, Category.URL, Category.PARTY)
+        if not certain:
+            spelled = [form for text in spelled for form in self._canonical_text(text, argument)]
+        listed = _is_named(argument, tool)
         return Part(values={key: {"matches": _text_pattern(test, spelled, certain=certain, listed=listed)}}), False
+
+    def _canonical_text(self, text: str, argument: Argument) -> Iterator[str]:
+        """A text as it stands in what it is compared with: a path in full, a number in digits."""
+        yield text
+        if argument.has(Category.PATH) and text.startswith("~"):
+            yield self.setup.known.absolute(text)
+        if argument.has(Category.PATH) and len(text) > 1 and text.endswith("/"):
+            yield self.setup.known.absolute(text.rstrip("/"))
+        if argument.has(Category.PARTY) and re.fullmatch(r"\+[0-9][0-9 ./-]*", text):
+            yield re.sub(r"[ ./-]", "", text)
+        if argument.has(Category.URL, Category.PARTY) and not text.isascii():
+            raise Problem("addresses are compared in ASCII", "write on HOST, or to anyone at HOST")
 
     def _names_people(self, names: Sequence[Name], argument: Argument) -> bool:
         """Whether an argument that holds people is compared with a list of them: `to` is "my children"."""
@@ -411,6 +437,8 @@ class Grounding:
 
     def _giving(self, limit: Giving, tool: Tool) -> Ground:
         wanted = {a.leaf for name in limit.arguments if (a := tool.argument(name)) is not None}
+        inside = tuple(start for name in limit.arguments for start in (f"{name}.", f"{name}["))
+        wanted |= {leaf for leaf in tool.arguments if leaf.startswith(inside)}
         for leaf in sorted(wanted - tool.arguments.keys()):
             above = next(name for name in tool.arguments if leaf.startswith(f"{name}."))
             raise Problem(
@@ -540,10 +568,12 @@ def _absent(argument: Argument) -> Part:
     return Part(absent=frozenset({argument.leaf}))
 
 
-def known_argument(tool: Tool, name: str) -> None:
-    """Raise a `Problem` if a tool has no such argument."""
+def known_argument(tool: Tool, name: str, *, whole: bool = False) -> None:
+    """Raise a `Problem` if a tool has no such argument; `whole` if an object with all in it may be named."""
     if tool.argument(name) is None:
         leaves = [*tool.arguments]
+        if whole and any(leaf.startswith((f"{name}.", f"{name}[")) for leaf in leaves):
+            return
         raise Problem(
             f"{tool.key} has no argument `{name}`",
             did_you_mean(name, leaves, f"it has {', '.join(f'`{leaf}`' for leaf in leaves[:8])}"),
@@ -589,18 +619,35 @@ def _pair(tool: Tool) -> tuple[str, ...]:
     return (owner, name) if owner and name else ()
 
 
+_FLAGS: Final = ("true", "false", "yes", "no")
+
+
 def _typed(argument: Argument, texts: Iterable[str]) -> list[Any]:
     """Values as the argument has them: numbers and flags where it takes those."""
     found: list[Any] = []
     for text in texts:
-        if argument.is_flag and text in ("true", "false", "yes", "no"):
+        if text in _FLAGS and (argument.is_flag or not argument.types):
             found.append(text in ("true", "yes"))
+            found += [text] if argument.types != {"boolean"} else []
+            found += [int(text in ("true", "yes"))] if argument.types & {"integer", "number"} else []
         elif (argument.types & {"integer", "number"} or not argument.types) and re.fullmatch(r"-?\d+(?:\.\d+)?", text):
             found.append(_number(text))
             found += [text] if "string" in argument.types or not argument.types else []
         else:
             found.append(text)
     return list(dict.fromkeys(found))
+
+
+_UPPER: Final = (Comparison.AT_MOST, Comparison.ABOVE)
+
+
+def _compared(test: Comparison, text: str, argument: Argument, *, certain: bool) -> tuple[Part, bool]:
+    """A bound on a number, and whether it is what must not hold; of a text, only what surely is such a number."""
+    key = f"arg:{argument.leaf}"
+    upper, beyond = (test in pair for pair in (_UPPER, (Comparison.ABOVE, Comparison.BELOW)))
+    if _is_text(argument) and beyond == certain:
+        return Part(values={key: {"matches": _beyond(text, most=upper)}}), not certain
+    return Part(values={key: _bounded(argument, text, most=upper)}), beyond
 
 
 def _bounded(argument: Argument, text: str, *, most: bool) -> dict[str, Any]:
@@ -665,13 +712,29 @@ def _under(texts: Sequence[str], *, certain: bool) -> str:
     return "(?i)(" + "|".join(f"{_escaped(text.rstrip('/'))}(/.*)?" for text in texts) + r"|.*\.\..*|.*/\./.*|.*//.*)"
 
 
+def _is_named(argument: Argument, tool: Tool) -> bool:
+    """Whether an argument names something, so that a server may read several names in one text of it."""
+    named = argument.leaf not in tool.arguments or argument.has(Category.PLACE, Category.OTHER)
+    named = (named or "identifier" in argument.roles) and "command" not in argument.roles
+    return named and not argument.has(Category.PATH, Category.URL, Category.PARTY)
+
+
 def _text_pattern(test: Comparison, texts: Sequence[str], *, certain: bool, listed: bool) -> str:
-    """How texts begin, end or go on; `listed` if a server may read several names in one text: then it is one name."""
+    """How texts begin, end or go on; `listed` if a server may read several names in one text.
+
+    What permits looks at one name; what tightens at each of them, with or without `#` and `@`.
+    """
 
     def pattern(text: str) -> str:
-        rest = r"[^,;\s]*" if listed and not re.search(r"[,;\s]", text) else ".*"
-        before = "" if test is Comparison.STARTS else rest
-        return f"{before}{_escaped(text)}{'' if test is Comparison.ENDS else rest}"
+        before = after = ".*"
+        if certain and listed and not re.search("[,;]", text):
+            before = after = r"[^,;]*" if re.search(r"\s", text) else r"[^,;\s]*"
+        first = last = ""
+        if not certain and listed:
+            first, last = r"(.*[,;\s])?[#@]*", r"([,;\s].*)?"
+            text = text.lstrip("#@") or text
+        before = first if test is Comparison.STARTS else before
+        return f"{before}{_escaped(text)}{last if test is Comparison.ENDS else after}"
 
     found = "|".join(map(pattern, texts))
     return found if certain else f"(?i)({found})"

@@ -39,6 +39,8 @@ _REACHING: Final = frozenset(
     }
 )
 """What an argument is called that becomes part of a command."""
+_FINDING: Final = frozenset({"query", "filter", "search", "all", "where", "criteria"})
+_ID_WORDS: Final = frozenset({"id", "key", "uuid", "guid", "uid", "number", "ref"})
 _SELECTS: Final = re.compile(r"(?:\(\?i\))?(?:\\s\*|\s)*select\b", re.IGNORECASE)
 
 
@@ -64,7 +66,8 @@ class Named:
         for statement in statements:
             if statement.mood is not Mood.MAY or not statement.doing.tools:
                 continue
-            named._learn_ids(statement.doing)
+            if not statement.limits:
+                named._learn_ids(statement.doing)
             for limit in statement.limits:
                 named._learn(limit, statement.doing, grounding)
         return named
@@ -73,8 +76,7 @@ class Named:
         """Note the tools that a permission names and that act on one thing, which every call names by its id."""
         names = {name.text for name in doing.tools}
         for tool in self.tools:
-            ids = (a for a in tool.arguments.values() if a.required and "identifier" in a.roles)
-            if names & {tool.key, tool.name} and not tool.in_doubt and any(ids):
+            if names & {tool.key, tool.name} and not tool.in_doubt and _acts_by_id(tool):
                 self.by_id.add(tool.key)
 
     def _learn(self, limit: Limit, doing: Doing, grounding: Grounding) -> None:
@@ -104,6 +106,20 @@ class Named:
                 part = Part(values={f"arg:{argument.leaf}": {"in": sorted(values)}})
                 known = (part, frozenset(act for found in acts for act in found))
                 self.modes[tool.key] = (*self.modes.get(tool.key, ()), known)
+
+
+def _acts_by_id(tool: Tool) -> bool:
+    """Whether a call names the one thing that is acted on by its id: `pin_message(message_id)`.
+
+    Not the messages of a user, nor those that a filter finds.
+    """
+    ids = [a for a in tool.arguments.values() if a.required and "identifier" in a.roles]
+    if len(ids) != 1 or "array" in ids[0].types or any(set(a.words) & _FINDING for a in tool.arguments.values()):
+        return False
+    named, head = words_of(tool.name), re.split(r"[^A-Za-z]+", tool.name)[-1].lower()
+    noun = next((word for word in reversed(ids[0].words) if word not in _ID_WORDS), "")
+    about = noun == named[-1] or (noun not in named and noun in tool.things) or not noun
+    return about and (head == named[-1] or not head.endswith("s"))
 
 
 def _names_commands(limit: Limit, tool: Tool) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.compiler.problems import Problem
 
@@ -36,7 +37,7 @@ class Part:
             raise Problem("two limits on the same files or hosts", "write one of them, or two statements")
         both = {**self.values}
         for key, predicate in other.values.items():
-            both[key] = _merged(key, both.get(key, {}), predicate)
+            both[key] = merged(key, both.get(key, {}), predicate)
         lists, absent = (*self.lists, *other.lists), self.absent | other.absent
         return Part(self.paths or other.paths, self.domains or other.domains, lists, both, absent)
 
@@ -66,7 +67,7 @@ class Part:
         return found
 
 
-def _merged(key: str, one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, Any]:
+def merged(key: str, one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, Any]:
     """Two predicates on one argument, as one that holds where both do."""
     found = {**one, **two}
     for name in one.keys() & two.keys():
@@ -91,11 +92,16 @@ def _folded(values: Iterable[object]) -> set[str]:
     return {str(value).lstrip("#@").casefold() for value in values}
 
 
+_ALTERNATIVES: Final = re.compile(r"(?<!\\)\|")
+
+
 def _both_match(one: str, two: str) -> str:
-    """One pattern for a beginning and an ending; nothing where two patterns cannot be joined so."""
+    """One pattern for directories and endings; nothing where two patterns cannot be joined so."""
     for first, last in ((one, two), (two, one)):
-        if first.endswith("(/.*)?") and "|" not in first and last.startswith(".*") and "|" not in last:
-            return f"{first.removesuffix('(/.*)?')}/{last}"
+        places, endings = _ALTERNATIVES.split(first), _ALTERNATIVES.split(last)
+        if all(place.endswith("(/.*)?") for place in places) and all(end.startswith(".*") for end in endings):
+            above = "|".join(place.removesuffix("(/.*)?") for place in places)
+            return f"({above})/({'|'.join(endings)})"
     return ""
 
 

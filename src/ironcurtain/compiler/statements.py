@@ -191,7 +191,8 @@ class _Compiler:
             if permits or statement.mood is Mood.OTHERWISE:
                 return
             nowhere = [limit for limit, each in zip(statement.limits, grounds, strict=True) if each is None]
-            if tool.key in self.named.by_id and all(isinstance(limit, Place) for limit in nowhere):
+            only_place = statement.mood is Mood.NEVER and all(isinstance(limit, Place) for limit in nowhere)
+            if tool.key in self.named.by_id and only_place:
                 notes.append(f"{tool.key} has no argument for that limit, and a permission names it")
                 return
             notes.append(f"{tool.key} has no argument for that limit, so it asks")
@@ -349,7 +350,7 @@ def _require_arguments(limit: Limit, tool: Tool) -> None:
             known_argument(tool, condition.argument)
     if isinstance(limit, Giving):
         for name in limit.arguments:
-            known_argument(tool, name)
+            known_argument(tool, name, whole=True)
 
 
 def _unlimited(picks: Sequence[Pick]) -> Problem:
@@ -403,8 +404,8 @@ def _parents(statement: Statement, tool: Tool, grounding: Grounding) -> Iterator
         own = tool.argument(argument) if argument else None
         for path in grounding.setup.meant(names).paths:
             while path := path.rpartition("/")[0]:
-                for key in (f"arg:{own.leaf}",) if own and own.has(Category.PATH) else every:
-                    above.setdefault(key, set()).add(path)
+                for key in (f"arg:{own.leaf}",) if own else every:
+                    above.setdefault(key, set()).update((path, f"{path}/", "/") if own else (path,))
     for key, paths in sorted(above.items()):
         yield Part(values={key: {"in": sorted(paths)}})
 

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ironcurtain.engine.pattern import TextTooLong
 from ironcurtain.model.decision import Outcome
@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 
 Members: TypeAlias = "frozenset[tuple[type, Scalar]] | tuple[tuple[type, Scalar], ...]"
 Test: TypeAlias = PathTest | DomainTest | ListTest | ValueTest
+
+
+_NUMBER: Final = re.compile(
+    r"(?:(?:tel|sms|whatsapp):)?\s*(?:\+|00)?\s*([1-9](?:[\s./()\u2010-\u2015-]*[0-9]){6,})", re.ASCII
+)
+"""What may be a telephone number, with its digits from the country on."""
 
 
 class ConditionError(Exception):
@@ -196,12 +202,17 @@ def _folded(members: Members) -> frozenset[tuple[type, Scalar]]:
 
 
 def folded(key: tuple[type, Scalar]) -> tuple[type, Scalar]:
-    """A text without regard to case, width, spaces around it and a `#` or `@` before it; other values as they are."""
+    """A text without regard to case, width, spaces around it and a `#` or `@` before it; other values as they are.
+
+    What may be a telephone number is its digits.
+    """
     kind, value = key
     if not isinstance(value, str):
         return key
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", value).casefold()).strip()
-    return kind, re.sub(r"^[#@\s]+", "", plain) or plain
+    bare = re.sub(r"^[#@\s]+", "", plain) or plain
+    number = _NUMBER.fullmatch(bare)
+    return kind, re.sub("[^0-9]", "", number[1]) if number else bare
 
 
 def _in_bounds(test: ValueTest, value: Value) -> bool:

@@ -24,7 +24,7 @@ from ironcurtain.resolve.text import after_blanks, before_blanks, hides, looks_l
 from ironcurtain.resolve.urls import looks_like_url, resolve_url
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ironcurtain.model.call import Arguments, Json, ToolCall
     from ironcurtain.model.policy import Mode, Shape, Tool
@@ -333,9 +333,16 @@ class _Work:
 
 def _as_one_command(shape: Shape, words: list[Json]) -> str:
     """The words of a command as one line, which is sent as it came; nothing if it is not given in words."""
-    if not any(mode.argv for mode in shape.modes) or not all(isinstance(word, str) for word in words):
-        return ""
-    return " ".join(map(str, words)).strip()
+    return " ".join(_words_in(words)).strip() if any(mode.argv for mode in shape.modes) else ""
+
+
+def _words_in(value: Json) -> Iterator[str]:
+    """Every text and number in a value, at whatever depth."""
+    if isinstance(value, (list, dict)):
+        for inner in value if isinstance(value, list) else (*value.keys(), *value.values()):
+            yield from _words_in(inner)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
 
 
 def _meaning(call: CanonicalCall) -> list[tuple[Role, str, type, str]]:

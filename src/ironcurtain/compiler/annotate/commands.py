@@ -54,7 +54,7 @@ def is_sql(argument: Argument, tool: str) -> bool:
 
 def is_argv(argument: Argument, tool: str) -> bool:
     """Return whether a list is one command, word by word; `tool` is what the tool says of itself."""
-    if not argument.several or argument.words[-1:] not in (("command",), ("cmd",), ("argv",)):
+    if "array" not in argument.types or argument.words[-1:] not in (("command",), ("cmd",), ("argv",)):
         return False
     plural = argument.name.lower().endswith(("commands", "cmds"))
     return not plural or re.search(r"\bargv\b|command and its arg", f"{argument.says} {tool}") is not None

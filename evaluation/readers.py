@@ -28,24 +28,30 @@ if TYPE_CHECKING:
 FRESH: Final = ("noon", "dawn", "dusk")
 SEEN: Final = ("spring", "summer", "autumn", "winter", "given", "reworded", "made", "plain", "fresh", "next", "last")
 INTRODUCTION: Final = """\
-Constitutions with calls and the decision that each deserves, in `evaluation/constitutions`. *spring* and *summer*
+Constitutions with calls and the decision that each deserves, in `evaluation/constitutions`. *dawn*, *dusk* and *noon*
 were written and labelled by writers who had seen neither the language nor the prompt, before anything was run on
 them; the first figures on them are given below, and from now on they count as seen, like all the others. *Unsafe*:
 allowed and should not be; *about content*: of these, what only a judge of content could have stopped. *Kept*: of the
 calls that deserve to be allowed and that no question about content touches, how many are. The exchanges with the
 model are in `evaluation/readings` and are played again; an answer to another question than would be asked today is
 *out of date*. *parser*: nothing but the closed table; what is unread asks or is denied. *owner*: somebody who saw the
-sentences with their forms, and no call, answered each in parts. *small model*: Qwen2.5-Coder-1.5B-Instruct in four
-bits, its output held to a grammar (`small_model.py`), one answer. *model*: a strong model, one answer and what was
-sent back to it; *twice*: two independent readings, where they differ the stricter.
+sentences with their forms, and no call, answered each in parts, once, with no message about what could not be taken.
+*small model*: Qwen2.5-Coder-1.5B-Instruct in four bits, its output held to a grammar (`small_model.py`), one answer.
+*model*: a strong model, one answer and what was sent back to it; *twice*: two independent readings, where they differ
+the stricter.
 
-At the first look at *spring* and *summer*, with one answer a text and nothing sent back, one reading of a model kept
-146 of 170 (86 %), two kept 133 of 171 (78 %), none unsafe; an owner with forms kept 157 of 208 (75 %, 2 unsafe). What
-was wrong lay mostly in the compiler (events without guests, names that are also lists, ranges) and in how answers
-were taken; it was mended there, and the rows below are of the state of today. Before that, at the first look at
-*autumn* and *winter*, one reading kept 96 of 121 and 92 of 109, one call unsafe. Most of what is still lost is inside
-objects without a schema. The model's rows on them are answers to the prompt of today, given after the texts were
-known here; the owner's are the first answers, taken again by the mended program.
+*dawn* and *dusk*, first look, one answer and nothing sent back: one reading kept 138 of 175 (79 %), two 132 of 170
+(78 %), none unsafe; an owner 136 of 209 (65 %), one unsafe. What was lost lay in the compiler (members of objects,
+`giving only`, lists of people by name, argument lists of commands, directories of one argument) and in how forms were
+read; it was mended there, and four sentences of eight texts were sent back once. *noon* was written after that. First
+look, one answer and nothing sent back: one reading 54 of 107 (50 %), two 58 of 106 (55 %), none unsafe, because eight
+sentences could not be compiled and an unread sentence makes its heading ask; an owner 80 of 110 (73 %), none unsafe
+but one about content. Two causes were mended (a directory and an ending in one condition; an object named whole),
+then what was still wrong was sent back once, as the program does: the row below. Before that, at the first look at
+*spring* and *summer*, one reading kept 146 of 170, two 133 of 171 and an owner 157 of 208 (2 unsafe); at *autumn* and
+*winter* one reading kept 188 of 230, one call unsafe.
+
+Most of what is still lost cannot be said (sums of price times quantity) or is lost where two readings differ.
 """
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ironcurtain.analysis.diff import diff_policies
 from ironcurtain.compiler.agreement import stricter
+from tests.language.support import policy, tool
 from tests.language.test_properties import calls, catalogues, made, outcomes, statement_sets
 
 if TYPE_CHECKING:
@@ -40,3 +41,12 @@ def test_where_the_readings_agree_nothing_is_lost() -> None:
     both = together(first, second)
     assert both.decide("s/read_file", path="/home/maya/A/x") == "allow"
     assert both.decide("s/send_email", to=["bob@x.example"], body="x") == "escalate"
+
+
+def test_a_tool_that_the_comparison_cannot_tell_apart_permits_what_both_readings_permit() -> None:
+    web = {"w": [tool("fetch", "Fetch a web page.", "url")]}
+    first = policy('may use w/fetch where `url` contains "/a".', web)
+    second = policy("may use w/fetch on x.example.", web)
+    for both in (together(first, second), together(second, first)):
+        assert both.decide("w/fetch", url="https://evil.example/a") != "allow"
+        assert both.decide("w/fetch", url="https://x.example/b") != "allow"

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 
 def together(first: Policy, second: Policy) -> Policy:
-    difference = diff_policies(first.loaded(), second.loaded(), 0.0)
-    rules = stricter([*first.compiled.rules], [*second.compiled.rules], difference)
+    loaded = first.loaded()
+    difference = diff_policies(loaded, second.loaded(), 0.0)
+    rules = stricter([*first.compiled.rules], [*second.compiled.rules], difference, loaded.policy)
     return replace(first, compiled=replace(first.compiled, rules=tuple(rules)))
 
 

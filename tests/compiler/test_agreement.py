@@ -51,3 +51,64 @@ def test_a_tool_that_the_comparison_cannot_tell_apart_permits_what_both_readings
     for both in (together(first, second), together(second, first)):
         assert both.decide("w/fetch", url="https://evil.example/a") != "allow"
         assert both.decide("w/fetch", url="https://x.example/b") != "allow"
+
+
+DOOR = {"h": [tool("act", "Do something with a thing of the house.", "thing action", "force note")]}
+
+
+def test_two_patterns_for_one_argument_permit_what_both_match() -> None:
+    first = policy("may use h/act where `thing` matches /light[.]\\w+/.", DOOR)
+    second = policy("may use h/act where `thing` matches /[a-z]+[.][a-z]+/ and `action` is on or off.", DOOR)
+    for both in (together(first, second), together(second, first)):
+        assert both.decide("h/act", thing="light.hall", action="on") == "allow"
+        assert both.decide("h/act", thing="light.hall", action="explode") == "deny"
+        assert both.decide("h/act", thing="light.h2", action="on") == "deny"
+        assert both.decide("h/act", thing="lock.door", action="on") == "deny"
+
+
+def test_an_exception_of_either_reading_holds() -> None:
+    first = policy("may use h/act where `action` is on, except where `thing` is lock.door.", DOOR)
+    second = policy("may use h/act where `thing` contains a, except where `note` is given.", DOOR)
+    for both in (together(first, second), together(second, first)):
+        assert both.decide("h/act", thing="alarm", action="on") == "allow"
+        assert both.decide("h/act", thing="alarm", action="on", note="x") == "deny"
+        assert both.decide("h/act", thing="lock.door", action="on") == "deny"
+
+
+def test_an_exception_of_one_permission_does_not_close_another() -> None:
+    first = policy("may use h/act where `action` is on.\nmay use h/act where `action` is off.", DOOR)
+    second = policy(
+        """
+        may use h/act where `thing` is light and `action` is on or off, except where `note` is given.
+        may use h/act where `thing` is radio and `action` is on.
+        may use h/act where `thing` is oven and `action` is off or slow, except where `force` is given.
+        """,
+        DOOR,
+    )
+    for both in (together(first, second), together(second, first)):
+        assert both.decide("h/act", thing="light", action="on") == "allow"
+        assert both.decide("h/act", thing="light", action="on", note="x") == "deny"
+        assert both.decide("h/act", thing="radio", action="off") == "deny"
+        assert both.decide("h/act", thing="oven", action="off") == "allow"
+        assert both.decide("h/act", thing="oven", action="slow") == "deny"
+        assert both.decide("h/act", thing="oven", action="off", force="x") == "deny"
+
+
+def test_where_one_reading_asks_otherwise_and_the_other_permits_it_asks() -> None:
+    first = policy("may use h/act where `action` is on.", DOOR)
+    second = policy("may use h/act where `thing` is light.\nmust ask otherwise before using h/act.", DOOR)
+    for both in (together(first, second), together(second, first)):
+        assert both.decide("h/act", thing="light", action="on") == "allow"
+        assert both.decide("h/act", thing="oven", action="on") == "escalate"
+        assert both.decide("h/act", thing="oven", action="off") == "deny"
+
+
+def test_a_role_that_one_reading_does_not_permit_is_not_permitted() -> None:
+    mail = {"m": [tool("send_email", "Send an email.", "to:list subject", "body attachments:list cc:list")]}
+    first = policy("may send email to contacts.\nmay send email to contacts with attachments from ~/Projects.", mail)
+    second = policy("may send email to contacts where `subject` is hello or news.", mail)
+    for both in (together(first, second), together(second, first)):
+        assert both.decide("m/send_email", to=["bob@x.example"], subject="hello") == "allow"
+        assert both.decide("m/send_email", to=["bob@x.example"], subject="secret") == "deny"
+        attached = ["/home/maya/Projects/x"]
+        assert both.decide("m/send_email", to=["bob@x.example"], subject="hello", attachments=attached) == "deny"

@@ -686,3 +686,13 @@ def test_a_never_takes_the_name_of_a_list_both_ways() -> None:
         "deny",
         "allow",
     ]
+
+
+def test_an_exception_by_what_is_given_leaves_calls_without_it_permitted() -> None:
+    house = {"h": [tool("act", "Do something with a thing of the house.", "thing", "note")]}
+    made = policy("may use h/act where `thing` is light, except where `note` is given.", house)
+    assert made.decide("h/act", thing="light") == "allow"
+    assert made.decide("h/act", thing="light", note="x") == "deny"
+    named = policy("may use h/act where `thing` is light, except where `note` is loud.", house)
+    assert named.decide("h/act", thing="light", note="soft") == "allow"
+    assert named.decide("h/act", thing="light") == "deny"

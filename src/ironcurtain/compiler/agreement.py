@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Rules = list[dict[str, Any]]
 _ON_VALUES: Final = ("paths", "domains", "lists", "values")
+_TIGHTENS, _OTHERWISE = 3, 7
+"""The last layer of rules that forbid or ask, and the layer of rules that ask where nothing permits."""
 _IN_A_PERMISSION: Final = frozenset({"server", "tool", "roles", "unless", *_ON_VALUES})
 
 
@@ -53,7 +55,7 @@ def stricter(first: Rules, second: Rules, difference: Difference, policy: Policy
     rules = _for(first, lambda key: key not in narrowed)
     others = _renamed(_for(second, (narrowed | mixed).__contains__))
     rules += _for(others, narrowed.__contains__)
-    rules += [rule for rule in _for(others, mixed.__contains__) if rule["then"] != "allow"]
+    rules += [rule for rule in _for(others, mixed.__contains__) if _layer(rule) <= _TIGHTENS]
     for key in sorted(mixed):
         here = _for(others, key.__eq__)
         rules += _guards(_for(first, key.__eq__), here, policy.tools[key], policy.setup.sandbox)
@@ -75,13 +77,13 @@ def _distinct(rules: Rules) -> Rules:
 
 
 def _layer(rule: dict[str, Any]) -> int:
-    if rule.get("guard"):
-        return 4  # after what asks, before what permits
+    if rule.get("guard"):  # after what asks, before what permits
+        return 4 if rule["then"] == "deny" else 5
     if rule["then"] == "deny":
         return 1
     if rule["then"] == "allow":
-        return 5
-    return 2 if rule.get("joined") else 6 if rule.get("elsewhere") else 3
+        return 6
+    return 2 if rule.get("joined") else _OTHERWISE if rule.get("elsewhere") else _TIGHTENS
 
 
 # --- Guards: a permission of the first reading holds only where one of the second does, too. ---
@@ -93,14 +95,16 @@ def _guards(first: Rules, second: Rules, tool: Tool, sandbox: str) -> Iterator[d
     There is one for the claims of each role and one for all claims, because a permission covers the roles it names.
     """
     allows = [rule for rule in second if rule["then"] == "allow" and rule["if"].keys() <= _IN_A_PERMISSION]
-    otherwise = [rule for rule in second if _layer(rule) == 6]
+    otherwise = [rule for rule in second if _layer(rule) == _OTHERWISE]
     opened = [rule["if"]["domains"] for rule in first if rule["then"] == "allow" and "domains" in rule["if"]]
     for role in (*sorted(tool.roles), None):
         covering = [rule for rule in allows if _covers(rule, role) and not _opens_more(rule, role, opened)]
         asking = [rule for rule in otherwise if _covers(rule, role)]
         inside = [_inside(tool, role, sandbox)] if _may_be_contained(tool, role) else []
         yield from _guard("deny", [*map(_on_values, (*covering, *asking)), *inside], tool, role)
-        if asking:
+        if asking:  # but what the first reading neither permits nor asks about stays denied
+            reached = [rule for rule in first if _layer(rule) > _TIGHTENS and _covers(rule, role)]
+            yield from _guard("deny", [*map(_on_values, reached), *inside], tool, role)
             yield from _guard("escalate", [*map(_on_values, covering), *inside], tool, role)
         plain = [_on_values(rule) for rule in covering if "unless" not in rule["if"]]
         for rule in covering:  # where its exception might hold, only a permission without exceptions will do

@@ -693,6 +693,7 @@ def test_an_exception_by_what_is_given_leaves_calls_without_it_permitted() -> No
     made = policy("may use h/act where `thing` is light, except where `note` is given.", house)
     assert made.decide("h/act", thing="light") == "allow"
     assert made.decide("h/act", thing="light", note="x") == "deny"
-    named = policy("may use h/act where `thing` is light, except where `note` is loud.", house)
+    named = policy("may use h/act where `thing` is light, except where `note` is given and is loud.", house)
+    assert named.decide("h/act", thing="light") == "allow"
     assert named.decide("h/act", thing="light", note="soft") == "allow"
-    assert named.decide("h/act", thing="light") == "deny"
+    assert named.decide("h/act", thing="light", note="Loud") == "deny"

@@ -272,8 +272,8 @@ class _Compiler:
             return  # the act cannot be done without what is not permitted
         unless = [*ground.unless, *(part for each in lifted for part in each.alternatives), *outside]
         base = Part(values={f"arg:{tool.might.selector}": {"in": sorted(pick.modes)}}) if pick.modes else Part()
-        plain = {leaf for each in lifted for part in each.alternatives for leaf in _only_given(part)}
-        for leaf in sorted({name for each in lifted for name in each.names} - plain):  # what is excepted must be given
+        excepted = frozenset(name for each in lifted for name in each.names) - _excepted_if_given(lifted)
+        for leaf in sorted(excepted):  # whether it is excepted must be known
             argument = tool.argument(leaf)
             if argument is None or not (argument.has_default or argument.required):
                 base = base.with_(Part(values={f"arg:{leaf}": PRESENT}))
@@ -430,8 +430,9 @@ def _kept_apart(statement: Statement) -> Iterator[tuple[tuple[Name, ...], str]]:
                 yield from ((each.values, each.argument) for each in conditions if each.test in tests)
 
 
-def _only_given(part: Part) -> frozenset[str]:
-    """Return the argument that a condition asks nothing of but that it is given: left out, it certainly is not."""
-    (key, predicate), *more = [*part.values.items()] or [("", {})]
-    plain = not more and not part.lists and part.paths is None and part.domains is None and predicate == PRESENT
-    return frozenset({key.removeprefix("arg:")}) if plain else frozenset()
+def _excepted_if_given(lifted: Iterable[Ground]) -> frozenset[str]:
+    """Return the arguments that exceptions ask to be given: a call that leaves one out is certainly not excepted."""
+    asked: dict[str, bool] = {}
+    for key, predicate in (each for ground in lifted for part in ground.alternatives for each in part.values.items()):
+        asked[key.removeprefix("arg:")] = asked.get(key.removeprefix("arg:"), True) and predicate.get("given", False)
+    return frozenset(leaf for leaf, given in asked.items() if given)

@@ -697,3 +697,14 @@ def test_an_exception_by_what_is_given_leaves_calls_without_it_permitted() -> No
     assert named.decide("h/act", thing="light") == "allow"
     assert named.decide("h/act", thing="light", note="soft") == "allow"
     assert named.decide("h/act", thing="light", note="Loud") == "deny"
+
+
+def test_a_tool_that_is_named_may_not_be_given_attachments_that_are_not_named() -> None:
+    library = {"z": [tool("add_item", "Add an item to the library.", "title", "attachment_paths:list")]}
+    made = policy("may use z/add_item.\nmay use z/add_item with attachments from Projects.", library)
+    inside, outside = "/home/maya/Projects/a.pdf", "/home/maya/Downloads/b.pdf"
+    assert made.decide("z/add_item", title="x") == "allow"
+    assert made.decide("z/add_item", title="x", attachment_paths=[inside]) == "allow"
+    assert made.decide("z/add_item", title="x", attachment_paths=[inside, outside]) == "deny"
+    bare = policy("may use z/add_item.", library)
+    assert bare.decide("z/add_item", title="x", attachment_paths=[inside]) == "deny"

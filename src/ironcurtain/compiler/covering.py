@@ -36,6 +36,7 @@ _NEEDS: Final = {
 """The roles that an act cannot do without. What else a call gives of paths, people, hosts and commands stays out."""
 _AUDIENCES: Final = frozenset({"group", "distribution", "mailing", "audience", "broadcast"})
 _ALONG: Final = frozenset({"file", "image", "photo", "picture", "video", "document"})
+_ATTACHING: Final = frozenset({"attach", "attachment", "attachments"})
 _NO: Final = frozenset({"none", "no", "false", "never", "off"})
 
 
@@ -72,12 +73,22 @@ def kept_out(statement: Statement, pick: Pick, covered: frozenset[str], named: f
         sent_along = sent_along or ("send" in tool.named_acts and bool(set(argument.words) & _ALONG))
         if leaf in tool.might.widening:
             unless += _held(leaf, tool)
-        elif leaf in pick.kept_out or ((uncovered or sent_along) and not statement.doing.tools):
+        elif (
+            leaf in pick.kept_out
+            or _goes_along(argument, tool)
+            or ((uncovered or sent_along) and not statement.doing.tools)
+        ):
             if argument.required and uncovered:
                 return None
             if not argument.required:
                 unless.append(Part(values={f"arg:{leaf}": _doing_something(argument)}))
     return unless
+
+
+def _goes_along(argument: Argument, tool: Tool) -> bool:
+    """Return whether an argument is a file that may be attached: naming the tool does not permit it."""
+    about = bool(_ATTACHING & set(tool.name_words))
+    return is_attached(argument) and argument.has(Category.PATH) and not argument.required and not about
 
 
 def _doing_something(argument: Argument) -> dict[str, Any]:

@@ -277,6 +277,8 @@ def _with(
 ) -> Iterator[dict[str, Any] | None]:
     """The call with an argument that is something else."""
     options = tuple(each for each in inside.options if each.leaf != leaf) + instead
+    if not any(each.chosen for each in instead) and any(e.chosen and e.leaf.startswith(f"{leaf}.") for e in options):
+        return  # an object is not left out while a member of it is given
     expected = inside.foreseen.outcome(options)
     if expected is not None:
         yield _scenario(inside.foreseen, options, expected, inside.rule, how, {leaf: spelling} if spelling else {})

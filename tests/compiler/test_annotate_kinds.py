@@ -296,3 +296,12 @@ def test_kinds_that_unseen_servers_showed(definition: dict[str, Any], leaf: str,
 )  # fmt: skip
 def test_near_misses_of_these_kinds(definition: dict[str, Any], leaf: str, unwanted: str) -> None:
     assert unwanted not in roles(definition)[leaf]
+
+
+def test_what_a_list_in_the_description_says_of_an_argument_counts_to_the_end_of_its_entry() -> None:
+    shown = "Show the scene.\n\n    - picture: Instead of the scene, show this one: a name\n      in the project, or a file path.\n"
+    assert "read-path" in roles(tool("look", shown, picture=""))["picture"]
+    other = (
+        "Show the scene.\n\n    - picture: Instead of the scene, show this one.\n    - size: In pixels, no file path.\n"
+    )
+    assert "read-path" not in roles(tool("look", other, picture="", size=NUMBER))["picture"]

@@ -94,11 +94,19 @@ _ENTRY: Final = re.compile(
     r"^[ \t]*(?:[-*][ \t]+)?[`*]*(\w+)[`*]*[ \t]*(?:\([^)\n]*\))?[ \t]*(?::|--| - )[ \t]*(\S[^\n]*)$", re.MULTILINE
 )
 
+_BULLET: Final = re.compile(
+    r"^[ \t]*[-*][ \t]+[`*]*(\w+)[`*]*[ \t]*(?:\([^)\n]*\))?[ \t]*:[ \t]*"
+    r"(\S[^\n]*(?:\n[ \t]{2,}(?![-*\s])[^\n]+){0,4})",
+    re.MULTILINE,
+)
+
 
 def _documented(description: object) -> Iterator[tuple[str, str]]:
     """What a tool's own description says of its arguments, as docstrings do: `path: Where to look`."""
     if not isinstance(description, str):
         return
+    for entry in _BULLET.finditer(description[: 4 * LONGEST]):
+        yield entry[1], clean(entry[2])
     for section in _SECTION.finditer(description[: 4 * LONGEST]):
         rest = description[section.end() : 4 * LONGEST]
         end = re.search(

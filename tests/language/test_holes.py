@@ -708,3 +708,13 @@ def test_a_tool_that_is_named_may_not_be_given_attachments_that_are_not_named() 
     assert made.decide("z/add_item", title="x", attachment_paths=[inside, outside]) == "deny"
     bare = policy("may use z/add_item.", library)
     assert bare.decide("z/add_item", title="x", attachment_paths=[inside]) == "deny"
+
+
+def test_a_channel_by_its_id_is_nobody_and_the_statement_says_what_to_write() -> None:
+    known = replace(KNOWN, names={"Bed flow": ("Bed flow", "19:7be0@thread.tacv2")})
+    teams = {"t": [tool("post", "Post a message to a channel.", "channelId text", "mentions:list recipients:list")]}
+    found = compiled('may use t/post to "Bed flow".', teams, known)
+    assert 'if Bed flow is a place, write in "Bed flow"' in found.problem()
+    right = policy('may use t/post in "Bed flow".', teams, known)
+    assert right.decide("t/post", channelId="19:7be0@thread.tacv2", text="x") == "allow"
+    assert right.decide("t/post", channelId="19:7be1@thread.tacv2", text="x") == "deny"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from ironcurtain.compiler.catalogue import catalogue_of
 from ironcurtain.compiler.drafts import Sourced
+from ironcurtain.compiler.setup import NamedList
 from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.language.parsing import parse
 from tests.language.support import HOME, KNOWN, Policy, annotated, compiled, tool
@@ -123,3 +125,28 @@ def test_a_word_beside_a_noun_that_stands_for_nothing_is_an_error() -> None:
 @pytest.mark.parametrize("line", LINES)
 def test_every_line_here_compiles(line: str) -> None:
     assert not compiled(line, {"s": TOOLS}).compiled.problems
+
+
+names_and_ids = st.text('ab1@:;,<>./*~ #"\\é\u200b$', min_size=1, max_size=12) | st.sampled_from(
+    ["19:a41f@thread.tacv2", "ext::sh -c id", "https:x", "//host/x", "[::1]", "*.x.example", "@contacts", "~/A", "a@b"]
+)
+SPOKEN = [
+    "may send email to X.", "may send messages in X.", "may read files in X.", "must never read files outside X.",
+    "must never send email to anyone outside X.", "must never send messages in X.", "may create events with X.",
+    "must ask before using s/post_message where `channel` is X.", "may use s/send_email where `to` is X.",
+    "may use s/read_file where `path` is X.", "must never send email, except to X.",
+    "may use s/send_email with attachments from X.", "must ask otherwise before creating events in X.",
+]  # fmt: skip
+
+
+@settings(max_examples=150)
+@given(
+    st.sampled_from(SPOKEN), st.lists(names_and_ids, min_size=1, max_size=3), st.sampled_from(["name", "email", "x"])
+)
+def test_what_compiles_without_a_problem_loads_whatever_the_set_up_says(
+    line: str, values: list[str], kind: str
+) -> None:
+    own = {"lists": {"X": NamedList(kind, tuple(values))}} if kind != "name" else {"names": {"X": tuple(values)}}
+    found = compiled(f"{line}\nmay read email.", {"s": TOOLS}, replace(KNOWN, **own))
+    assert found.decide("s/list_emails") == "allow"
+    assert not found.compiled.meanings[1].problem

@@ -8,8 +8,6 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ironcurtain.compiler.problems import Problem
-from ironcurtain.engine.pattern import PatternError, compile_pattern
 from ironcurtain.language.statement import Amount, Mood, Statement
 from ironcurtain.language.writing import write
 from ironcurtain.wire.strict_json import canonical
@@ -23,11 +21,11 @@ if TYPE_CHECKING:
 
 LAYERS: Final = {Mood.NEVER: 1, Mood.ASK: 3, Mood.MAY: 4, Mood.OTHERWISE: 5}
 JOINED: Final = 2
-_OUTCOMES: Final = {1: "deny", 2: "escalate", 3: "escalate", 4: "allow", 5: "escalate"}
+OUTCOMES: Final = {1: "deny", 2: "escalate", 3: "escalate", 4: "allow", 5: "escalate"}
+"""What the rules of each layer decide."""
 HARMLESS: Final = "tools that touch nothing may always be used."
 """The principle of the one permission that needs no sentence."""
 _SLUG: Final = re.compile(r"[a-z0-9]+")
-_HOSTNAME: Final = re.compile(r"(?:\*\.)?[\w-]+(?:\.[\w-]+)*(?:\.)?|[0-9a-fA-F:.]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +85,7 @@ class Draft:
 
     @classmethod
     def of(cls, layer: int, tool: Tool, conditions: dict[str, Any], *, elsewhere: bool = False) -> Draft:
-        """Return a rule for a tool; raise a `Problem` for conditions that no policy could load."""
-        require_loadable(conditions)
+        """Return a rule for a tool."""
         return cls(layer, tool.server, tool.name, canonical(conditions).decode(), elsewhere)
 
 
@@ -98,29 +95,6 @@ def conditions_of(part: Part, unless: Iterable[Part]) -> dict[str, Any]:
     if groups:
         found["unless"] = [groups[key] for key in sorted(groups)]
     return found
-
-
-def require_loadable(conditions: dict[str, Any]) -> None:
-    """Raise a `Problem` for what no policy could load: it is one statement's fault, and only that one falls."""
-    for part in (conditions, *conditions.get("unless", ())):
-        for key, predicate in part.get("values", {}).items():
-            try:
-                if "matches" in predicate:
-                    compile_pattern(predicate["matches"], dot_spans_lines=False)
-            except PatternError as error:
-                raise Problem(
-                    f"a pattern for `{key.partition(':')[2]}` that is not known: {error}", "see docs/formats.md"
-                ) from None
-        within = part.get("paths", {}).get("within", ())
-        for place in [within] if isinstance(within, str) else within:
-            if re.search(r"[*?$`\\\[{]", place):
-                raise Problem(f"{place} is no plain directory", "write it without wildcards")
-        for host in part.get("domains", {}).get("allowed", ()):
-            if not host.startswith("@") and not _HOSTNAME.fullmatch(host):
-                raise Problem(f"{host!r} is no host", "write example.com or *.example.com")
-        for entry in (value for each in part.get("lists", ()) for value in each["allowed"]):
-            if not entry.strip() or re.search(r"[,;<>\"]", entry):
-                raise Problem(f"{entry!r} is not one name or address", "write one, or several joined by or")
 
 
 def written_rules(
@@ -145,7 +119,7 @@ def written_rules(
         digest = hashlib.sha256(repr((key, sorted(tools))).encode()).hexdigest()[:6]
         name = f"{'-'.join(_SLUG.findall(text.lower())[:6])}-{digest}"
         asked: dict[str, Any] = {"server": [server], "tool": sorted(tools), **_loads(conditions)}
-        rule: dict[str, Any] = {"name": name, "description": text, "if": asked, "then": _OUTCOMES[layer]}
+        rule: dict[str, Any] = {"name": name, "description": text, "if": asked, "then": OUTCOMES[layer]}
         if sentence:
             rule["principle"] = sentence
         if layer == JOINED and "origin" not in asked and "assess" not in asked:

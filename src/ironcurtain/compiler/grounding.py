@@ -36,7 +36,9 @@ from ironcurtain.language.statement import (
     Task,
     Where,
 )
+from ironcurtain.model.resolved import Opaque
 from ironcurtain.model.roles import Category, Role, category
+from ironcurtain.resolve.parties import resolve_parties
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -283,6 +285,9 @@ class Grounding:
             )
         parts = []
         people = (*meant.people, *meant.values)
+        if nobody := next((each for each in people if not each.startswith("@") and not _is_somebody(each)), ""):
+            shown = " ".join(meant.words)
+            raise Problem(f'"{nobody}" is nobody who can be written to', f'if {shown} is a place, write in "{shown}"')
         if people and certain == limit.outside:  # the name itself is a spelling, too
             people = tuple(dict.fromkeys((*people, *self._written(names))))
         if people:
@@ -556,6 +561,12 @@ def _combined(conditions: Sequence[Condition]) -> list[Condition]:
     """The conditions less a plain `is given` beside another on the same argument."""
     others = {each.argument for each in conditions if each.test is not Comparison.GIVEN}
     return [each for each in conditions if each.test is not Comparison.GIVEN or each.argument not in others]
+
+
+def _is_somebody(text: str) -> bool:
+    """Return whether a text can be one party of a call: an address, a telephone number, a name or an id."""
+    parties = resolve_parties(text)
+    return not isinstance(parties, Opaque) and len(parties) == 1
 
 
 def _needs_somebody(tool: Tool) -> bool:

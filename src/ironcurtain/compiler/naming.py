@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.setup import Known, NamedList
     from ironcurtain.language.statement import Name
 
-_ADDRESS: Final = re.compile(r"[^\s@/#]+@[^\s@/]+\.[^\s@/]+")
+_ADDRESS: Final = re.compile(r"[^\s@/#:]+@[^\s@/]+\.[^\s@/]+")
+"""An address of a person; with a colon it is an id, of a channel or a room."""
 _HOST: Final = re.compile(r"(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _PEOPLE_KINDS: Final = frozenset({"", "email", "address", "person", "people", "contact", "recipient", "phone", "user"})

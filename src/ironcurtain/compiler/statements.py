@@ -37,6 +37,7 @@ from ironcurtain.compiler.drafts import (
     written_rules,
 )
 from ironcurtain.compiler.grounding import UNCONCERNED, Grounding, known_argument
+from ironcurtain.compiler.loading import Loading
 from ironcurtain.compiler.named import Named
 from ironcurtain.compiler.naming import Setup
 from ironcurtain.compiler.parts import PRESENT, Ground, Part, joined
@@ -80,7 +81,7 @@ def compile_statements(
     tools = tuple(tool for tool in tools if "*" not in tool.key)  # in a rule it would stand for others: it is denied
     setup = Setup(known)
     permitting = (source.line for source in lines if isinstance(source.line, Statement))
-    compiler = _Compiler(tools, setup, Named.by(permitting, tools, setup))
+    compiler = _Compiler(tools, setup, Named.by(permitting, tools, setup), Loading.of(tools, known))
     meanings: list[Meaning] = []
     drafts: dict[Draft, list[int]] = {}
     limits: dict[str, Any] = {}
@@ -121,6 +122,7 @@ class _Compiler:
     tools: tuple[Tool, ...]
     setup: Setup
     named: Named
+    loading: Loading
 
     def drafts(self, statement: Statement, agreed: frozenset[str] | None, *, closed_twice: bool) -> _Made:
         """Compile one statement; `closed_twice` if another one closes the same act with `only`."""
@@ -158,6 +160,7 @@ class _Compiler:
         for pick in picks:
             try:
                 made = list(self._for(statement, pick, grounding, notes))
+                self.loading.require(made)
             except Problem as problem:
                 if statement.doing.tools:
                     raise

@@ -167,3 +167,13 @@ def test_errors_name_the_place_and_what_was_expected(line: str, column: int, say
 def test_a_statement_has_a_longest() -> None:
     with pytest.raises(StatementError, match="characters"):
         parse("may read " + "x" * LONGEST)
+
+
+@pytest.mark.parametrize("word", sorted(RESERVED))
+def test_a_noun_that_is_a_word_of_the_grammar_is_read_back_as_that_noun(word: str) -> None:
+    for noun in (word, f"{word} cell", f"cell {word}"):
+        for acts in (("read",), ()):
+            line = parse(write(Statement(Mood.NEVER, Doing(acts, (Thing(noun), Thing("cells"))))))
+            assert isinstance(line, Statement)
+            assert [thing.noun for thing in line.doing.things] == [noun, "cells"]
+            assert line.limits == ()

@@ -42,6 +42,10 @@ RESERVED: Final = frozenset(
     for word in line.split()
 ) | frozenset(ACTS)
 """Words that are grammar somewhere: as names they are quoted."""
+_ENDS_NOUN: Final = frozenset(
+    "after anything at for giving if in more of on only or outside to where whose with without".split()  # noqa: SIM905
+)
+"""Words that are grammar behind an act or a noun: a noun that has one is quoted."""
 BARE: Final = re.compile(r"(?![.\-])[\w\-./#@~*:]+(?<![.:])")
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _HOST: Final = re.compile(r"(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}", re.IGNORECASE)
@@ -100,7 +104,9 @@ def write_doing(doing: Doing, *, ing: bool = False) -> str:
 
 
 def _thing(thing: Thing) -> str:
-    noun = "anything" if not thing.noun else json.dumps(thing.noun) if thing.quoted else thing.noun
+    words = thing.noun.split()
+    bare = all(BARE.fullmatch(word) and word.lower() not in _ENDS_NOUN for word in words) and not thing.quoted
+    noun = "anything" if not words else thing.noun if bare else json.dumps(thing.noun, ensure_ascii=False)
     return noun if thing.of is None else f"{noun} of {write_name(thing.of)}"
 
 

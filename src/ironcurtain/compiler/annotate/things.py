@@ -19,7 +19,9 @@ from ironcurtain.compiler.annotate.text import clean, lexicon, singular, words_o
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-_PREPOSITIONS: Final = lexicon("to from in into of for with on at as via using by under within about than per")
+_PREPOSITIONS: Final = lexicon(
+    "to from in into of for with on at as via using by under within about than per after before between without"
+)
 _NOT_NOUNS: Final = lexicon(
     """and or the a an all new multiple many single batch bulk my your own current recent latest next previous specific
     existing available active open closed first last one two any each every full raw advanced simple complex deep
@@ -156,7 +158,7 @@ def _nouns_of_name(words: Sequence[str], common: frozenset[str]) -> tuple[list[s
 
 def _phrases(words: Sequence[str]) -> list[str]:
     """Return a noun phrase as a whole, and by its head: `calendar event`, `event`."""
-    kept = [singular(word) for word in words if word not in _NOT_NOUNS and word.isalpha()]
+    kept = [singular(word) for word in words if word not in _NOT_NOUNS | _PREPOSITIONS and word.isalpha()]
     while len(kept) > 1 and kept[-1] in _CONTENTS:
         kept.pop()
     if not kept or (len(kept) == 1 and kept[0] in _VAGUE):

@@ -229,7 +229,7 @@ LEAVES: dict[str, tuple[list[list[str]], list[Any]]] = {
     "files[].path": ([["read-path"]], []),
     "files[].note": ([["outbound-content"], ["none"]], []),
     "options.target": ([["write-path"], ["recipient"]], []),
-    "m[][].path": ([["read-path"], ["write-path"], ["read-path", "delete-path"]], PATHS),
+    "m[][].path": ([["read-path"], ["write-path"], ["read-path", "delete-path"], ["read-path", "identifier"]], PATHS),
     "talk": ([["channel", "recipient"], ["recipient", "channel"], ["recipient", "identifier"]], PARTIES + PLACES),
     "run": ([["channel", "command"], ["command", "account"]], COMMANDS + PLACES),
     "say": ([["account", "outbound-content"], ["identifier", "account"], ["channel", "outbound-content"]], PLACES),

@@ -705,6 +705,8 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
                 for role, absent_is_unknown in here.items():
                     unknown = (required and item is not MISSING) or absent_is_unknown or defaulted
                     read[role] = read_item(world, server, role, item, unknown)
+                    if is_named_by_path(role, here, item):
+                        read[role] = [Value(role, sent_form(world, server, leading_role(here), item))]
                     if role == "command" and isinstance(annotation, dict) and "language" in annotation:
                         read[role] = [replace(value, language=annotation["language"]) for value in read[role]]
                 # "in any mode in force": an empty leaf may be nothing for one of its roles and unknown for another
@@ -721,7 +723,8 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
                 else:
                     other_values += of_roles
                 if not is_empty(item):
-                    forms = [sent_form(world, server, role, item) for role in (leading_role(here), *here)]
+                    asked = [role for role in here if not is_named_by_path(role, here, item)]
+                    forms = [sent_form(world, server, role, item) for role in (leading_role(here), *asked)]
                     settled = settled and all(same(form, forms[0]) for form in forms)
                     if not words:  # "a list of words is sent as it came"
                         put(sent, at, forms[0])
@@ -740,6 +743,11 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
         sent=sent,
         settled=settled,
     )
+
+
+def is_named_by_path(role: str, roles: dict[str, bool], item: Any) -> bool:
+    """ "An `identifier` beside a path role has the path as it is sent for its value." """
+    return role == "identifier" and isinstance(item, str) and not is_empty(item) and bool(PATH_ROLES & set(roles))
 
 
 def sent_form(world: World, server: str, role: str, node: Any) -> Any:

@@ -684,6 +684,8 @@ def test_a_word_and_two_colons_are_fine_elsewhere(place: Place) -> None:
         (["fetch-url", "outbound-content"], "https://X.example/", "value_unstable"),
         (["write-path", "outbound-content"], "{box}/a", "rule_allow"),
         (["write-path", "outbound-content"], "{box}/x/../a", "value_unstable"),
+        (["write-path", "identifier"], "{box}/x/../a", "rule_allow"),
+        (["write-path", "identifier", "outbound-content"], "{box}/x/../a", "value_unstable"),
         (["account"], {"a": {"b": " x "}}, "rule_allow"),
         (["account", "identifier"], {"a": {"b": [" x "]}}, "value_unstable"),
     ],

@@ -284,7 +284,8 @@ class Grounding:
                 f"name the member: where `{undescribed}.email` is in ..., or except where it is",
             )
         parts = []
-        people = (*meant.people, *meant.values)
+        handles = self._handles(names)
+        people = (*meant.people, *meant.values, *handles)
         if nobody := next((each for each in people if not each.startswith("@") and not _is_somebody(each)), ""):
             shown = " ".join(meant.words)
             raise Problem(f'"{nobody}" is nobody who can be written to', f'if {shown} is a place, write in "{shown}"')
@@ -292,7 +293,7 @@ class Grounding:
             people = tuple(dict.fromkeys((*people, *self._written(names))))
         if people:
             parts.append(Part(lists=((roles, people),)))
-        hosts = (*meant.hosts, *domains)
+        hosts = (*(host for host in meant.hosts if host not in handles or certain == limit.outside), *domains)
         if hosts:
             parts.append(Part(domains=(roles, hosts)))
         if not limit.outside:
@@ -300,6 +301,11 @@ class Grounding:
         if certain or not _needs_somebody(tool):
             return Ground((present,), tuple(parts), covers=roles)
         return Ground(unless=tuple(parts), covers=roles)
+
+    def _handles(self, names: Sequence[Name]) -> tuple[str, ...]:
+        """Return the values of people's names that look like hosts and are how a service calls them: `joost.dv`."""
+        found = [(name, value) for name in names for value in self.setup.meant([name]).hosts]
+        return tuple(value for name, value in found if value.lower() != name.text.lower() and value[0] not in "@*")
 
     def _meant(self, names: Sequence[Name], *, empty_is_error: bool) -> Meant:
         meant = self.setup.meant(names)
@@ -385,7 +391,8 @@ class Grounding:
             case Comparison.UNDER if argument.has(Category.PATH):  # a canonical path: links lead nowhere else
                 return self._inside(condition.values, argument, tool, certain=certain), False
             case Comparison.UNDER:
-                return Part(values={key: {"matches": _under(texts, certain=certain)}}), False
+                places = [place for name in condition.values for place in self._located(name)]
+                return Part(values={key: {"matches": _under(places, certain=certain)}}), False
             case Comparison.MATCHES if not certain and argument.has(Category.PATH) and "~" in texts[0]:
                 raise Problem("paths are compared in full, without ~", f"write {self.setup.known.home}/...")
             case Comparison.MATCHES:
@@ -400,6 +407,14 @@ class Grounding:
             spelled = [form for text in spelled for form in self._canonical_text(text, argument)]
         listed = _is_named(argument, tool)
         return Part(values={key: {"matches": _text_pattern(test, spelled, certain=certain, listed=listed)}}), False
+
+    def _located(self, name: Name) -> Sequence[str]:
+        """Return the directories, here or elsewhere, that a name of the set-up stands for; or the text itself."""
+        key = self.setup.name_of(name.text)
+        if key is not None:
+            return self.setup.known.names[key]
+        found = self.setup.directory_of(name)
+        return (name.text,) if found is None else (found,)
 
     def _canonical_text(self, text: str, argument: Argument) -> Iterator[str]:
         """A text as it stands in what it is compared with: a path in full, a number in digits."""

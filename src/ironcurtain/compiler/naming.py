@@ -70,6 +70,13 @@ class Setup:
         exact = _exactly(text, self.known.names)
         return exact if exact is not None else _find(text, self.known.names)
 
+    def directory_of(self, name: Name) -> str | None:
+        """Return the path of the directory of the set-up that a name stands for."""
+        key = _exactly(name.text, self.known.directories)
+        if key is None and _exactly(name.text, (*self.known.lists, *self.known.names)) is None:
+            key = _find(name.text, self.known.directories)
+        return None if key is None else self.known.absolute(self.known.directories[key])
+
     def list_of(self, name: Name) -> tuple[str, NamedList] | None:
         """Return the list of the set-up that a name stands for."""
         key = _exactly(name.text, self.known.lists)

@@ -225,15 +225,22 @@ class _Work:
             if hides(value):
                 raise Refusal("value_spelling", f"{leaf}: an invisible character: {quote(value)}")
         sent: str | None = None
+        named = Category.PATH in kinds and IDENTIFIER in active  # what a path names is named by the path
         for form in _FORMS:
             mine = tuple(
-                role for role in active if form in (role, category(role)) and (form == role or role != COMMAND)
+                role
+                for role in active
+                if form in (role, category(role))
+                and (form == role or role != COMMAND)
+                and not (named and role == IDENTIFIER)
             )
             if mine:
                 values, text = self._formed(form, shape, mine, value)
                 self._add(leaf, mine, values, shown=sent is None)
                 self.settled = self.settled and sent in (None, text)
                 sent = text if sent is None else sent
+        if named and sent is not None:
+            self._add(leaf, (IDENTIFIER,), (sent,), shown=False)
         return sent
 
     def _formed(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.annotate.relative import root_of
 from ironcurtain.compiler.annotate.text import lexicon, words_of
 
 if TYPE_CHECKING:
@@ -50,9 +51,11 @@ def is_missed(
     said = _DEFAULTED.search(argument.says) is not None and not argument.required
     if said and given & (_PATHS | _REACHED) and not starts_thread:
         return True
+    narrows = effects <= {"read"} and bool(given & _PATHS) and _narrows(argument, others)
     needed = [found for other, found in others.values() if other.required]
     once = not argument.required and any(_SAID_ONCE.intersection(given, found) for found in needed)
-    if given <= NEVER_MISSED or argument.above or starts_thread or once:  # another argument says where
+    # Another argument says where; or all of a directory is looked at, which is a path of the call by itself.
+    if given <= NEVER_MISSED or argument.above or starts_thread or once or narrows:
         return False
     beside = [other for leaf, (other, _) in others.items() if leaf != argument.leaf and other.required]
     if beside and given <= EXTRAS:
@@ -72,6 +75,12 @@ def is_missed(
         makes = bool(effects & {"create", "update"}) and "execute" not in effects
         return not written and (makes or not _SAVING.isdisjoint(words_of(name))) and "return" not in argument.says
     return argument.words[-1] in _DIRECTORIES and not argument.several
+
+
+def _narrows(argument: Argument, others: Mapping[str, tuple[Argument, Collection[str]]]) -> bool:
+    """Return whether it says which files of a directory are meant that another argument names."""
+    root = root_of(argument, [other for other, _ in others.values()])
+    return root is not None and bool(_PATHS.intersection(others[root.leaf][1]))
 
 
 def _is_first_path(argument: Argument, others: Mapping[str, tuple[Argument, Collection[str]]]) -> bool:

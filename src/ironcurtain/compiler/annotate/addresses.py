@@ -22,7 +22,7 @@ _SITES: Final = lexicon("website webpage site")
 _VISITING: Final = ("fetch", "crawl", "scrape", "navigate", "visit", "browse", "open")
 _PEOPLE: Final = lexicon("alternative co meeting event")
 """Words of hosts that are people."""
-_NOT_ITSELF: Final = lexicon("id slug name path text type title key")
+_NOT_ITSELF: Final = lexicon("id slug name path text type title key password passcode token secret expiry expiration")
 _SPOKEN: Final = re.compile(
     r"\burls?\b|\buri\b|\bhttps?://|\bweb ?(?:page|site) address|\bwebsites? to\b|\bweb address\b"
 )
@@ -87,7 +87,12 @@ def _machine(argument: Argument, tool: Setting) -> Meaning | None:
         return meaning("fetch-url" if tool.only_reads and tool.speaks_of("ssh", "sftp") else "send-url")
     if not _PEOPLE.isdisjoint(argument.words):
         return None
-    if last in ("host", "hostname") and _REMOTE.search(f"{tool.nutshell} {argument.says}"):
+    called = last in ("host", "hostname") or argument.words in (
+        ("computer",),
+        ("computer", "name"),
+        ("machine", "name"),
+    )
+    if called and _REMOTE.search(f"{tool.nutshell} {argument.says}"):
         return meaning("fetch-url" if tool.only_reads else "send-url")
     if last in ("host", "hostname") and not argument.enum:
         return meaning("identifier")

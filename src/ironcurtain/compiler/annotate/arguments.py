@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _BRANCHES: Final = ("anyOf", "oneOf", "allOf", "then", "else")
 _CRITERIA: Final = lexicon("criterion criteria filter condition match where")
 _NUMBERS: Final = frozenset({"integer", "number"})
+_NAMES_MORE: Final = re.compile(r"\b(?:file|path|director(?:y|ies)|folder|url|address)\b")
+"""Said of a value that is more than true or false."""
 _BARE: Final = frozenset({("id",), ("name",), ("key",), ("email",), ("address",), ("email", "address")})
 
 
@@ -69,8 +71,10 @@ class Argument:
 
     @property
     def is_flag(self) -> bool:
-        """Return whether it is true or false, perhaps written as a word."""
-        return "boolean" in self.types and self.types <= {"boolean", "string", "null"}
+        """Return whether it is true or false, perhaps written as a word; one that may name a file is none."""
+        if "boolean" not in self.types or not self.types <= {"boolean", "string", "null"}:
+            return False
+        return "string" not in self.types or not _NAMES_MORE.search(self.says)
 
 
 def arguments_of(definition: Mapping[str, Any]) -> dict[str, Argument]:

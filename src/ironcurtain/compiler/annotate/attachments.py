@@ -52,7 +52,8 @@ def _member(argument: Argument, tool: Setting) -> Meaning | None:
     if last in _LABELS and beside & (_BYTES | _PATHS | _ADDRESSES | {"id"}):
         return NOTHING
     if "attachment" not in words_of(argument.above[-1])[-2:]:
-        return None
+        handed = last in ("file", "path", "filepath") and "send" in tool.effects and not _CONTENT.search(argument.says)
+        return meaning("read-path", "outbound-content", doubt="a file here, or its contents") if handed else None
     if last in _BYTES:
         return meaning("outbound-content")
     if last in _PATHS or last in _LABELS:

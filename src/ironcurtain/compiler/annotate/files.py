@@ -62,7 +62,9 @@ _BEGINS: Final = re.compile(
     r"|(?:the |a |local |one or more |array of |list of )*files? to (?:read|open|upload|attach|parse|import|process|"
     r"analy[sz]e|convert|edit|write|"
     r"create)"
-    r"|(?!active)(?:[\w-]+ ){1,3}(?:director(?:y|ies)|file ?paths?|filesystem paths?)(?=[.,;:(]|$)"
+    r"|(?!active)(?:[\w-]+ ){1,3}(?:director(?:y|ies)|file ?paths?|filesystem paths?)"
+    r"(?=[.,;:(]|$| (?:that|which|where|to|for|in|containing)\b)"
+    r"|(?!active|url|api|json|key|route|field|object)(?:[\w-]+ ){1,2}paths?(?= ?[.,;:(]|$)"
     r"|(?:the |a |list of )*(?:image|audio|video|input|source|log|text|pdf|csv|media|local) files?(?=[.,;:(]|$)"
     r"|(?:the )?location (?:of|on) (?:the )?(?:\w+ )?(?:file|disk|directory)"
 )
@@ -111,6 +113,7 @@ _KEPT_ELSEWHERE: Final = re.compile(
     r"\b(?:secrets?|entr(?:y|ies)|znodes?|registry|policy|polic(?:y|ies)|kv|key-value)\b"
 )
 """What has paths in a store of its own."""
+_ORIGIN_OF: Final = re.compile(r"\b(?:of|to) (?:the |an? )?(?:remote )?files? to (?:download|fetch|get|export|read)\b")
 _PATTERNS: Final = lexicon("include exclude ignore allow deny filter match skip")
 _FILTERED: Final = re.compile(r"\bfilter\b|\bmatching\b|\bonly (?:show|return|include)")
 
@@ -134,6 +137,8 @@ def file(argument: Argument, tool: Setting) -> Meaning | None:
         roles = set() if filtered else path_roles(argument, tool)
         return meaning("identifier", *roles, doubt="a path here, or in a store elsewhere")
     found = meaning("write-path") if fetched else _local(argument, tool)
+    if fetched and _ORIGIN_OF.search(first_sentence(argument.says)):  # what is fetched, or where it goes
+        return meaning("identifier", "write-path", doubt="what is fetched, or where it goes")
     inside = argument.words == ("path",) and not argument.says and _KEPT_ELSEWHERE.search(tool.nutshell)
     return meaning("identifier", *found.roles, doubt="a path here, or of an entry of a store") if inside else found
 
@@ -163,6 +168,8 @@ def _is_only_a_label(argument: Argument, tool: Setting) -> bool:
 def _is_fetched(argument: Argument, tool: Setting) -> bool:
     """Return whether something is fetched and put there."""
     words = set(argument.words)
+    if "delete" in tool.effects and not words & DESTINATION:  # what was fetched is removed again
+        return False
     if tool.speaks_of("download", "export", "save") and words & (DESTINATION | {"filename", "local", "to"}):
         return True
     if words & {"output", "outfile", "outdir"} and argument.words[-1] in NAMES and not argument.above:
@@ -184,6 +191,7 @@ def _is_elsewhere(argument: Argument, tool: Setting, *, here: bool) -> bool:
     """Return whether its own words, or the other arguments, say that it is not on this machine."""
     words = set(argument.words)
     beside_local = "local" not in words and any("local" in name.split() for name in tool.siblings)
+    beside_local = beside_local and not is_auxiliary(argument)  # the key of a transfer is here
     of_mail = argument.words[-1] == "folder" and tool.subject.is_about("mail", "chat") and not speaks_of_path(argument)
     of_notes = "notebook" in words and tool.subject.is_about("notes") and not _LOCAL.search(argument.says)
     if "remote" in words or beside_local or of_mail or of_notes:

@@ -34,17 +34,41 @@ _REMOVING: Final = re.compile(
 )
 _REMOVED: Final = lexicon("original source input archive file after")
 _SAVED: Final = re.compile(
+    r"\u4fdd\u5b58|\u8f93\u51fa|\u5bfc\u51fa|"  # save, output, export
     r"\b(?:save|write|output|export|download(?:ed)?|stored?)\b.{0,40}\b(?:to|in|into|at)\b|\boutput (?:file|path|dir)|"
     r"\bwhere .{0,30}(?:saved|written|stored|downloaded)|destination|\b(?:save|write) .{0,40}\bto (?:an? |this )?file\b"
 )
 _INPUT: Final = re.compile(
     r"(?:the |full |absolute )*(?:path|file ?path|location) (?:to|of|for) (?:the |an? )?(?:input|source|original)\b"
 )
-_DELETED: Final = re.compile(r"\b(?:files?|paths?|director(?:y|ies)|folders?)\b.{0,30}\bto (?:delete|remove)\b")
-_DELETES_FILES: Final = re.compile(r"^(?:deletes?|removes?) (?:\w+ ){0,4}(?:files?|director(?:y|ies)|folders?)\b")
+_DELETED: Final = re.compile(
+    r"\b(?:files?|paths?|director(?:y|ies)|folders?)\b.{0,30}\bto (?:delete|remove|clean|clear|purge|erase|unlink)\b"
+)
+_DELETES_FILES: Final = re.compile(
+    r"^(?:deletes?|removes?|cleans? up|clears?|purges?|erases?|unlinks?) (?:\w+ ){0,4}"
+    r"(?:files?|director(?:y|ies)|folders?)\b"
+)
 _AROUND: Final = re.compile(r"\bfile (?:containing|that contains|in which|where) (?:the|a)\b")
 """Said of a file of which a part is worked on."""
 _EDITING: Final = ("edit", "update", "modify", "write", "delete", "rename", "replace", "remove", "insert")
+_MAKING: Final = (
+    "write",
+    "save",
+    "put",
+    "create",
+    "make",
+    "mkdir",
+    "touch",
+    "new",
+    "generate",
+    "init",
+    "export",
+    "dump",
+)
+"""Verbs of tools that make a file as a whole."""
+_MADE: Final = frozenset({"create", "read", "update"})
+_CAPTURING: Final = ("screenshot", "capture", "snapshot", "record")
+"""Verbs of tools that keep what they see in a file."""
 _FROM_FILE: Final = re.compile(r"\b(?:by )?importing an? (?:\w+ )?file|\bfrom an? (?:\w+ ){0,2}(?:file|image)\b")
 _READ_FROM: Final = re.compile(
     r"\b(?:read|load|taken|loaded)\b.{0,60}\bfrom\b|\bfile (?:to|that is) (?:read|load|upload|attach|parse|import|send|"
@@ -153,6 +177,8 @@ def _by_effect(argument: Argument, tool: Setting) -> set[str]:
     words, effects = set(argument.words), tool.effects
     deleted = "delete" in effects and (_DELETED.search(argument.says) or _DELETES_FILES.search(tool.nutshell))
     whole = _is_about_the_whole(tool) or bool(deleted)
+    if tool.speaks_of(*_CAPTURING) and words <= NAMES:
+        return {"write-path"}
     if tool.only_reads:
         return {"read-path"}
     if "delete" in effects and whole:
@@ -165,9 +191,9 @@ def _by_effect(argument: Argument, tool: Setting) -> set[str]:
         # What is run does what it says, wherever it lies.
         runs = tool.speaks_of("run", "execute", "exec", "launch", "invoke", "eval", "script")
         return {"read-path", "command"} if runs else {"read-path", "write-path"}
-    edits = tool.speaks_of("edit", "patch", "modify")
-    replaces = {"update"} if tool.speaks_of("write", "save", "put", "create") and not edits else set()
-    return {"write-path"} if whole and effects <= {"create", "read"} | replaces else {"read-path", "write-path"}
+    # Written without being read only where the tool makes the file itself; otherwise it may work on one that is there.
+    makes = tool.speaks_of(*_MAKING) and not tool.speaks_of("edit", "patch", "modify")
+    return {"write-path"} if whole and makes and effects <= _MADE else {"read-path", "write-path"}
 
 
 def _is_about_the_whole(tool: Setting) -> bool:

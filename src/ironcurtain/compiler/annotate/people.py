@@ -67,7 +67,7 @@ def person(argument: Argument, tool: Setting) -> Meaning | None:
         return None
     if argument.above and words[-1] == "name" and not around & _INVITED:
         return None
-    who = _who(words)
+    who = person_in(words)
     if (who in _INVITED or around & _INVITED) and (tool.subject.is_about("calendar") or "attendee" in {who, *around}):
         return _invited(words, tool, inside=bool(around & _INVITED))
     if tool.only_reads:
@@ -87,7 +87,7 @@ def _is_a_mail(argument: Argument, tool: Setting) -> bool:
     return addressed or tool.speaks_of("forward", "reply", "read", "get", "mark", "move", "delete", "archive", "label")
 
 
-def _who(words: tuple[str, ...]) -> str:
+def person_in(words: tuple[str, ...]) -> str:
     """Return the word for a person, without how the person is named: of `user_id_list` it is `user`."""
     rest = list(words)
     while len(rest) > 1 and rest[-1] in _FORMS:

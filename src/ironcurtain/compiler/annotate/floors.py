@@ -1,0 +1,122 @@
+"""What an argument means at least, whatever its name made of it: floors under the rules of `roles.py`.
+
+A rule recognises a kind of argument, and new servers have words that no rule knows. A floor looks at what is certain
+about the call instead: something that is sent needs somebody, what a call says that it deletes or plays is named by it,
+text in a record that others read leaves the machine. A floor only ever adds a role.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.annotate.people import person_in
+from ironcurtain.compiler.annotate.setting import Meaning
+from ironcurtain.compiler.annotate.text import first_sentence, lexicon
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ironcurtain.compiler.annotate.arguments import Argument
+    from ironcurtain.compiler.annotate.setting import Setting
+
+_REACHED: Final = frozenset({"recipient", "attendee", "channel", "send-url", "account"})
+_GOALS: Final = lexicon("target destination dest to recipient receiver peer addressee audience who whom")
+_PEOPLE: Final = lexicon("user username member person contact handle customer client profile")
+_OR_MAIL: Final = re.compile(
+    r"\bor (?:an? |the )?e-?mail address|e-?mail address(?:es)? or\b|\"addresses\" ?:|@example\."
+)
+_NAMED: Final = re.compile(
+    r"(?:the |an? |exact |full )*(?:titles?|names?) (?:or \w+ )?of (?:the |an? )?(?:\w+ ){1,3}"
+    r"(?:to (?!create|add|give|use|assign)\w+|whose|for which|that (?:is|should|will))"
+)
+_INSTEAD: Final = re.compile(r"\b(?:optional|required|unless|needed|only) if [\w ]+(?:id|key|uuid)\b")
+_UNIQUE: Final = re.compile(r"(?:[\w-]+ ){0,4}(?:uids?|uuids?|guids?|slugs?|identifiers?|arns?)\b")
+_TEXTS: Final = lexicon(
+    """title subject name description desc body content text html markdown md excerpt summary headline caption comment
+    message note bio lexical mobiledoc richtext plaintext abstract tagline subtitle lede synopsis story snippet"""
+)
+_SHOWN: Final = lexicon(
+    """post article page blog newsletter campaign announcement status tweet toot story comment issue ticket bug story
+    epic discussion wiki release review product listing event webinar survey form intake request incident
+    milestone"""
+)
+"""Records that others read."""
+_CHANGED: Final = lexicon("search find replace old filter query match order sort commit file")
+_OPERATIONS: Final = lexicon("action operation change commit edit")
+"""What a call carries out, described by an object of its own."""
+
+
+def raised(meanings: Mapping[str, Meaning], tool: Setting) -> dict[str, Meaning]:
+    """Return the meanings of a tool's arguments, with what each must mean at least."""
+    found = {argument.leaf: _raised(argument, meanings[argument.leaf], tool) for argument in tool.arguments}
+    reached = any(meaning.roles & _REACHED for meaning in found.values())
+    if not tool.effects & {"send", "share"} or reached:
+        return found
+    for argument in tool.arguments:  # it goes to somebody, and no rule has said to whom
+        if _may_be_somebody(argument):
+            found[argument.leaf] = _with(found[argument.leaf], "recipient", doubt="it may say who is reached")
+    return found
+
+
+def _raised(argument: Argument, meaning: Meaning, tool: Setting) -> Meaning:
+    if argument.is_flag or argument.is_number or not argument.words or argument.is_criterion:
+        return meaning
+    if _may_hold_address(argument, meaning, tool):
+        meaning = _with(meaning, "recipient", doubt="an address of a person may stand in it")
+    if not meaning.roles and not argument.enum and _names_what_is_there(argument):
+        meaning = _with(meaning, "identifier")
+    if _is_given_to(argument, tool) and not meaning.roles & _REACHED:
+        meaning = _with(meaning, "recipient", doubt="it may say who is given something")
+    if _is_read_by_others(argument, meaning, tool):
+        meaning = _with(meaning, "outbound-content")
+    return meaning
+
+
+def _with(meaning: Meaning, role: str, doubt: str = "") -> Meaning:
+    return Meaning(meaning.roles | {role}, meaning.doubt or doubt)
+
+
+def _may_hold_address(argument: Argument, meaning: Meaning, tool: Setting) -> bool:
+    """Return whether the text says that an address of a person may stand where a URL or settings are expected."""
+    if tool.effects <= {"read", "delete"} or meaning.roles & {"outbound-content", "command"}:
+        return False
+    return (bool(meaning.roles & {"send-url", "fetch-url"}) or argument.free) and bool(_OR_MAIL.search(argument.says))
+
+
+def _may_be_somebody(argument: Argument) -> bool:
+    """Return whether an argument could say who is reached."""
+    plain = argument.is_plain and not argument.is_flag and not argument.is_number and not argument.enum
+    return (
+        plain and not argument.above and "from" not in argument.words and person_in(argument.words) in _GOALS | _PEOPLE
+    )
+
+
+def _names_what_is_there(argument: Argument) -> bool:
+    """Return whether a description says that a title, a type or a name stands for a record that exists."""
+    says = first_sentence(argument.says)
+    return bool(_NAMED.match(says) or _INSTEAD.search(argument.says) or _UNIQUE.match(says))
+
+
+def _is_given_to(argument: Argument, tool: Setting) -> bool:
+    """Return whether a tool's name says that something goes to what an argument names: `copy_to_user(username)`."""
+    goes = [word for before, word in zip(tool.words, tool.words[1:], strict=False) if before in ("to", "with")]
+    named = {word.removesuffix("name").removesuffix("id") for word in argument.words}
+    return not tool.only_reads and any(word in named and word in _PEOPLE for word in goes)
+
+
+def _is_read_by_others(argument: Argument, meaning: Meaning, tool: Setting) -> bool:
+    """Return whether an argument is text of a record that others read, or an operation that carries such text."""
+    if meaning.roles & {"outbound-content", "command", "recipient", "attendee", "channel", "amount"}:
+        return False
+    if not tool.effects & {"create", "update", "send"} or argument.enum or tool.subject.is_about("files", "shell"):
+        return False
+    words = argument.words
+    text = (
+        not _TEXTS.isdisjoint(words[-2:]) and _CHANGED.isdisjoint(words) and words[-1] not in ("id", "type", "format")
+    )
+    public = not _SHOWN.isdisjoint(tool.words)
+    if text and public:
+        return words[-1] != "name" or len(words) == 1
+    carried = argument.several or argument.free or "array" in argument.types or "object" in argument.types
+    return carried and words[-1] in _OPERATIONS and re.search(r"\bcontent\b|\btext\b", argument.says) is not None

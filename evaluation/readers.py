@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.document import Sentence
     from ironcurtain.compiler.drafts import Compiled
 
-FRESH: Final = ("frost", "ember")
+FRESH: Final = ("tide", "vale")
 SEEN: Final = (
+    "frost",
+    "ember",
     "noon",
     "dawn",
     "dusk",

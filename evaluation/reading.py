@@ -27,7 +27,8 @@ from ironcurtain.compiler.readers.prompt import question
 from ironcurtain.compiler.setup import Known, read_setup
 from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.language.parsing import parse
-from ironcurtain.mediation.decide import decide_bytes
+from ironcurtain.mediation.decide import decide_call
+from ironcurtain.model.call import ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,11 +97,11 @@ def loaded(one: Case, compiled: Compiled) -> Loaded:
 
 
 def decide(policy: Loaded, calls: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What is decided of each call."""
+    """What is decided of each call, as the first one of its session: nothing was read before it."""
     found = []
-    for call in calls:
-        request = {key: call[key] for key in ("serverName", "toolName", "arguments")}
-        found.append(decide_bytes(json.dumps(request).encode(), policy, time.time()).decision.outcome.word)
+    for each in calls:
+        call = ToolCall(each["serverName"], each["toolName"], each["arguments"], sources=frozenset())
+        found.append(decide_call(call, policy, time.time()).decision.outcome.word)
     return found
 
 

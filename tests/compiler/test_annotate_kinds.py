@@ -305,3 +305,58 @@ def test_what_a_list_in_the_description_says_of_an_argument_counts_to_the_end_of
         "Show the scene.\n\n    - picture: Instead of the scene, show this one.\n    - size: In pixels, no file path.\n"
     )
     assert "read-path" not in roles(tool("look", other, picture="", size=NUMBER))["picture"]
+
+
+FLAG_OR_FILE = {"type": ["boolean", "string"], "description": "True, or a file path to save the result to."}
+
+
+@pytest.mark.parametrize(
+    ("definition", "leaf", "wanted"),
+    [
+        (tool("push_note", "Send a note", ("target",), target="", text=""), "target", "recipient"),
+        (tool("copy_list_to_user", "Copy a list to another user", list_id="", username=""), "username", "recipient"),
+        (tool("forward_case", "Forward a case.", case_id="", forward=OBJECT), "forward", "recipient"),
+        (tool("add_alert", "Create an alert", destination="Webhook URL or email address."), "destination", "recipient"),
+        (tool("update_page", "Update a page of the site", page_id="", title="", excerpt=""), "excerpt", "outbound-content"),
+        (tool("patch_case", "Update a case", case_id="", body=OBJECT), "body", "outbound-content"),
+        (tool("refund", "Refund a payment", capture_id="", note_to_payer="A note."), "note_to_payer", "outbound-content"),
+        (tool("drop_media", "Delete a medium", media_title="Title of the media to delete"), "media_title", "identifier"),
+        (tool("read_entries", "Get entries", kind_type="The content type uid"), "kind_type", "identifier"),
+        (tool("take_screenshot", "Take a screenshot", path=""), "path", "write-path"),
+        (tool("image_to_text", "Convert an image", filepath="Absolute path of the image file"), "filepath", "read-path"),
+        (tool("document_add_line", "Add a line to a document.", file_path="", line=""), "file_path", "read-path"),
+        (tool("put_up", "Upload a local file over SFTP", local_path="", private_key_path="Path to a private key file"), "private_key_path", "read-path"),
+        (tool("run_script", "Run a script in the page", script="", save_to=FLAG_OR_FILE), "save_to", "write-path"),
+        (tool("sync", "Sync with a server", source='Path with a "local:" or "remote:" prefix'), "source", "read-path"),
+        (tool("load_picture", "Load a picture into a scene", scene_path="Path to the scene file"), "scene_path", "write-path"),
+        (tool("cleanup_download", "Clean up a downloaded file", path="File path to clean up"), "path", "delete-path"),
+    ],
+    ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
+)  # fmt: skip
+def test_floors_hold_where_no_rule_knows_the_word(definition: dict[str, Any], leaf: str, wanted: str) -> None:
+    assert wanted in roles(definition)[leaf]
+
+
+@pytest.mark.parametrize(
+    ("definition", "leaf", "unwanted"),
+    [
+        (tool("send_email", "Send an email", to="", target=""), "target", "recipient"),
+        (tool("get_user", "Get a user", username=""), "username", "recipient"),
+        (tool("write_file", "Write a file", path="", content=""), "path", "read-path"),
+        (tool("create_directory", "Create a directory", path=""), "path", "read-path"),
+        (tool("read_file", "Read a file", path=""), "path", "write-path"),
+        (tool("create_media", "Create a medium", media_title="Title of the new media"), "media_title", "identifier"),
+        (tool("list_pages", "List pages", title=""), "title", "outbound-content"),
+        (tool("open_link", "Create a shared link", link_password="Password of the link"), "link_password", "fetch-url"),
+    ],
+    ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
+)  # fmt: skip
+def test_floors_leave_near_misses_alone(definition: dict[str, Any], leaf: str, unwanted: str) -> None:
+    assert unwanted not in roles(definition)[leaf]
+
+
+def test_a_filter_of_files_left_out_means_the_directory_that_is_named() -> None:
+    log = tool("git_log", "Show the history", repo_path="Path of the repository", file_path="Only this file")
+    assert one(log).fields()["args"]["file_path"]["absent"] == "nothing"
+    alone = tool("read_log", "Read a log", file_path="The file, by default the system's log")
+    assert one(alone).fields()["args"]["file_path"]["absent"] == "unknown"

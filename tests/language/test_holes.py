@@ -718,3 +718,25 @@ def test_a_channel_by_its_id_is_nobody_and_the_statement_says_what_to_write() ->
     right = policy('may use t/post in "Bed flow".', teams, known)
     assert right.decide("t/post", channelId="19:7be0@thread.tacv2", text="x") == "allow"
     assert right.decide("t/post", channelId="19:7be1@thread.tacv2", text="x") == "deny"
+
+
+def test_a_name_that_a_service_gives_somebody_is_no_host() -> None:
+    known = replace(KNOWN, names={"Joost": ("joost.dv",), "books.example": ("books.example",)})
+    chat = {"c": [tool("direct_message", "Send a direct message.", "username text")]}
+    found = policy("may use c/direct_message only to Joost.", chat, known)
+    assert found.decide("c/direct_message", username="joost.dv", text="x") == "allow"
+    assert found.decide("c/direct_message", username="eve", text="x") == "deny"
+    assert found.decide("c/direct_message", username="eve@joost.dv", text="x") == "deny"
+    never = policy("may use c/direct_message to anyone.\nmust never use c/direct_message to Joost.", chat, known)
+    assert never.decide("c/direct_message", username="Joost", text="x") == "deny"
+    assert never.decide("c/direct_message", username="eve@joost.dv", text="x") == "deny"
+    assert never.decide("c/direct_message", username="ann", text="x") == "allow"
+
+
+def test_under_takes_the_directory_that_a_name_stands_for() -> None:
+    known = replace(KNOWN, names={"Team Rota": ("/Team Rota",)})
+    store = {"d": [tool("fetch_remote", "Get a file of Dropbox.", "remote_path", "note")]}
+    found = policy('may use d/fetch_remote where `remote_path` is under "Team Rota".', store, known)
+    assert found.decide("d/fetch_remote", remote_path="/Team Rota/w1.xlsx") == "allow"
+    assert found.decide("d/fetch_remote", remote_path="/Team Rota/../x") == "deny"
+    assert found.decide("d/fetch_remote", remote_path="/Team Rotas/x") == "deny"

@@ -756,3 +756,14 @@ def test_a_url_holds_no_blank_of_any_script(place: Place, blank: str) -> None:
     loaded = place.load(BLANKET, [tool("t", {"u": ["fetch-url"]})])
     for url in (f"https://x.example/{blank}", f"{blank}x.example", f"https://x{blank}.example/"):
         assert decide(loaded, call("t", {"u": url})).code == "url_spelling"
+
+
+def test_a_relative_path_that_is_also_an_identifier_is_decided_by_where_it_leads(place: Place) -> None:
+    loaded = place.load(
+        [allow(paths={"roles": ["read-path"], "within": "{root}/data"})],
+        [tool("t", {"x": ["read-path", "identifier"]})],
+    )
+    place.file("data/a")
+    assert outcome(loaded, call("t", {"x": str(place.root / "data" / "a")})) == "allow"
+    assert outcome(loaded, call("t", {"x": "../data/a"})) == "allow"
+    assert outcome(loaded, call("t", {"x": "../data/../secret"})) == "deny"

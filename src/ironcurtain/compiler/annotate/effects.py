@@ -103,6 +103,8 @@ def effects_of(name: str, says: str, hints: dict[str, object]) -> tuple[set[str]
         found, sure = {"execute"}, False
     if re.search(r"pre-?signed url|share(?:able)? link|public link|access token", first_sentence(says)):
         found.add("share")
+    if found <= {"read"} and re.match(r"(?:loads?|imports?|reads?|pulls?) .{0,60}\binto\b", first_sentence(says)):
+        found.add("update")
     destructive = hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True
     if not sure and destructive and found == {"read"}:
         found.add("update")

@@ -113,6 +113,7 @@ _KEPT_ELSEWHERE: Final = re.compile(
     r"\b(?:secrets?|entr(?:y|ies)|znodes?|registry|policy|polic(?:y|ies)|kv|key-value)\b"
 )
 """What has paths in a store of its own."""
+_EITHER: Final = re.compile(r"\blocal\b.{0,40}\bor\b.{0,20}\bremote\b|\bremote\b.{0,40}\bor\b.{0,20}\blocal\b")
 _ORIGIN_OF: Final = re.compile(r"\b(?:of|to) (?:the |an? )?(?:remote )?files? to (?:download|fetch|get|export|read)\b")
 _PATTERNS: Final = lexicon("include exclude ignore allow deny filter match skip")
 _FILTERED: Final = re.compile(r"\bfilter\b|\bmatching\b|\bonly (?:show|return|include)")
@@ -131,7 +132,8 @@ def file(argument: Argument, tool: Setting) -> Meaning | None:
         return meaning("read-path")
     fetched = _is_fetched(argument, tool)
     if _is_elsewhere(argument, tool, here=fetched or _is_here(argument, tool)):
-        return meaning("identifier")
+        either = path_roles(argument, tool) if _EITHER.search(argument.says) else set()
+        return meaning("identifier", *either)
     if tool.subject.remote and not fetched and not _is_here(argument, tool):
         filtered = tool.only_reads and _FILTERED.search(argument.says)
         roles = set() if filtered else path_roles(argument, tool)

@@ -43,6 +43,12 @@ _SHOWN: Final = lexicon(
 )
 """Records that others read."""
 _CHANGED: Final = lexicon("search find replace old filter query match order sort commit file")
+_SAID: Final = lexicon("note message comment memo")
+_UNDESCRIBED: Final = lexicon(
+    """body data payload content update change patch email message forward reply post ticket note comment record
+    attribute document entry action"""
+)
+"""Objects without a schema that hold what a record or a message says."""
 _OPERATIONS: Final = lexicon("action operation change commit edit")
 """What a call carries out, described by an object of its own."""
 
@@ -54,7 +60,7 @@ def raised(meanings: Mapping[str, Meaning], tool: Setting) -> dict[str, Meaning]
     if not tool.effects & {"send", "share"} or reached:
         return found
     for argument in tool.arguments:  # it goes to somebody, and no rule has said to whom
-        if _may_be_somebody(argument):
+        if argument.free or _may_be_somebody(argument):
             found[argument.leaf] = _with(found[argument.leaf], "recipient", doubt="it may say who is reached")
     return found
 
@@ -107,11 +113,17 @@ def _is_given_to(argument: Argument, tool: Setting) -> bool:
 
 def _is_read_by_others(argument: Argument, meaning: Meaning, tool: Setting) -> bool:
     """Return whether an argument is text of a record that others read, or an operation that carries such text."""
-    if meaning.roles & {"outbound-content", "command", "recipient", "attendee", "channel", "amount"}:
+    if meaning.roles & {"outbound-content", "command", "attendee", "channel", "amount"}:
         return False
-    if not tool.effects & {"create", "update", "send"} or argument.enum or tool.subject.is_about("files", "shell"):
+    if not tool.effects & {"create", "update", "send", "pay"} or argument.enum or tool.subject.is_about("shell"):
         return False
     words = argument.words
+    if argument.free and words[-1] in _UNDESCRIBED and not tool.subject.on_files:
+        return True
+    if words[0] in _SAID and words[1:2] and words[1] in ("to", "for"):
+        return True
+    if meaning.roles & {"recipient"} or tool.subject.is_about("files"):
+        return False
     text = (
         not _TEXTS.isdisjoint(words[-2:]) and _CHANGED.isdisjoint(words) and words[-1] not in ("id", "type", "format")
     )

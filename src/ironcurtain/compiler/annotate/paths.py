@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.annotate.relative import is_root
 from ironcurtain.compiler.annotate.text import lexicon
 
 if TYPE_CHECKING:
@@ -67,12 +68,18 @@ _MAKING: Final = (
 )
 """Verbs of tools that make a file as a whole."""
 _MADE: Final = frozenset({"create", "read", "update"})
+_EMPTY: Final = ("directory", "folder", "dir", "mkdir", "touch", "empty", "new", "workbook", "spreadsheet", "notebook")
+"""What is made without anything in it."""
+_CONTENTS: Final = lexicon(
+    "content contents text data body row source code html markdown md base64 value title cell sheet"
+)
+"""Arguments that hold what is put into a new file."""
 _CAPTURING: Final = ("screenshot", "capture", "snapshot", "record")
 """Verbs of tools that keep what they see in a file."""
 _FROM_FILE: Final = re.compile(r"\b(?:by )?importing an? (?:\w+ )?file|\bfrom an? (?:\w+ ){0,2}(?:file|image)\b")
 _READ_FROM: Final = re.compile(
     r"\b(?:read|load|taken|loaded)\b.{0,60}\bfrom\b|\bfile (?:to|that is) (?:read|load|upload|attach|parse|import|send|"
-    r"apply|analy[sz]e)|\b(?:the path|it) is read\b|\bread (?:on|by) the\b|\b(?:yaml|json) file to\b|"
+    r"apply|analy[sz]e|share|scan)|\b(?:the path|it) is read\b|\bread (?:on|by) the\b|\b(?:yaml|json) file to\b|"
     r"\bcontaining (?:the |your )?(?:patch|data|config\w*|credentials?|content|body|values|rows)\b"
 )
 
@@ -97,7 +104,8 @@ def _path_roles(argument: Argument, tool: Setting) -> set[str]:
         return {"read-path"} | ({"delete-path"} if looked_at and "delete" in tool.effects else set())
     built_from = argument.words[-1] == "context" and tool.speaks_of("build")
     kept = "workspace" in words and bool(words & {"dir", "directory", "folder"})  # made for what is written there
-    if built_from or kept or words & {"cwd", "workdir", "working"} or "working dir" in argument.says[:60]:
+    project = is_root(argument) and not tool.only_reads
+    if built_from or kept or project or words & {"cwd", "workdir", "working"} or "working dir" in argument.says[:60]:
         cleaned = {"delete-path"} if tool.speaks_of("clean", "cleanup", "purge", "wipe") else set()
         return {"read-path"} if tool.only_reads and not kept else {"read-path", "write-path"} | cleaned
     renamed = "new" in words and tool.speaks_of("move", "rename", "copy", "duplicate")
@@ -193,6 +201,7 @@ def _by_effect(argument: Argument, tool: Setting) -> set[str]:
         return {"read-path", "command"} if runs else {"read-path", "write-path"}
     # Written without being read only where the tool makes the file itself; otherwise it may work on one that is there.
     makes = tool.speaks_of(*_MAKING) and not tool.speaks_of("edit", "patch", "modify")
+    makes = makes and (tool.speaks_of(*_EMPTY) or any(_CONTENTS & set(name.split()) for name in tool.siblings))
     return {"write-path"} if whole and makes and effects <= _MADE else {"read-path", "write-path"}
 
 

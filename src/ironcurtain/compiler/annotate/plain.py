@@ -10,7 +10,7 @@ from ironcurtain.compiler.annotate.files import speaks_of_path
 from ironcurtain.compiler.annotate.harmless import is_acted_on
 from ironcurtain.compiler.annotate.records import is_numbered, names_a_record
 from ironcurtain.compiler.annotate.setting import NOTHING, Meaning, meaning
-from ironcurtain.compiler.annotate.text import lexicon
+from ironcurtain.compiler.annotate.text import lexicon, words_of
 
 if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.arguments import Argument
@@ -45,6 +45,9 @@ def sum_of_money(argument: Argument, tool: Setting) -> Meaning | None:
     named = last in _AMOUNTS or (argument.is_number and set(words) & _AMOUNTS and not set(words) & _COUNTS)
     named = named or (argument.is_number and "bid" in words and last != "id")
     named = named or (last == "value" and _COIN.search(argument.says) is not None)
+    priced = bool(argument.above) and not _AMOUNTS.isdisjoint(words_of(argument.above[-1]))
+    if last == "value" and priced and not argument.enum:  # `amount.value`
+        return meaning("amount")
     if not named or argument.is_flag or argument.enum or (not argument.is_number and _AN_ID.search(argument.says)):
         return None
     return meaning("amount") if argument.is_number or words == ("amount",) or tool.subject.is_about("money") else None

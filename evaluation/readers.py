@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.document import Sentence
     from ironcurtain.compiler.drafts import Compiled
 
-FRESH: Final = ("tide", "vale")
+FRESH: Final = ("reef", "moor")
 SEEN: Final = (
+    "tide",
+    "vale",
     "frost",
     "ember",
     "noon",

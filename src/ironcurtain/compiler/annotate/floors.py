@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _REACHED: Final = frozenset({"recipient", "attendee", "channel", "send-url", "account"})
 _GOALS: Final = lexicon("target destination dest to recipient receiver peer addressee audience who whom")
 _PEOPLE: Final = lexicon("user username member person contact handle customer client profile")
+_CROWDS: Final = _PEOPLE | lexicon("recipient attendee subscriber participant invitee guest reviewer collaborator")
 _OR_MAIL: Final = re.compile(
     r"\bor (?:an? |the )?e-?mail address|e-?mail address(?:es)? or\b|\"addresses\" ?:|@example\."
 )
@@ -32,6 +33,12 @@ _NAMED: Final = re.compile(
 )
 _INSTEAD: Final = re.compile(r"\b(?:optional|required|unless|needed|only) if [\w ]+(?:id|key|uuid)\b")
 _UNIQUE: Final = re.compile(r"(?:[\w-]+ ){0,4}(?:uids?|uuids?|guids?|slugs?|identifiers?|arns?)\b")
+_IDS: Final = lexicon("id uuid guid slug")
+_ABOUT_IDS: Final = lexicon("type format prefix suffix scheme kind generator length field column")
+_JSON: Final = re.compile(r"\bjson (?:array|object|string|list)\b")
+_WORTH: Final = re.compile(
+    r"(?:the |monetary |total |estimated )*(?:deal|order|contract|opportunity|quote|monetary) value\b"
+)
 _TEXTS: Final = lexicon(
     """title subject name description desc body content text html markdown md excerpt summary headline caption comment
     message note bio lexical mobiledoc richtext plaintext abstract tagline subtitle lede synopsis story snippet"""
@@ -72,6 +79,10 @@ def _raised(argument: Argument, meaning: Meaning, tool: Setting) -> Meaning:
         meaning = _with(meaning, "recipient", doubt="an address of a person may stand in it")
     if not meaning.roles and not argument.enum and _names_what_is_there(argument):
         meaning = _with(meaning, "identifier")
+    if not meaning.roles and _WORTH.match(argument.says):
+        meaning = _with(meaning, "amount")
+    if _holds_people(argument, tool) and not meaning.roles & _REACHED:
+        meaning = _with(meaning, "recipient", doubt="people stand in it")
     if _is_given_to(argument, tool) and not meaning.roles & _REACHED:
         meaning = _with(meaning, "recipient", doubt="it may say who is given something")
     if _is_read_by_others(argument, meaning, tool):
@@ -100,8 +111,17 @@ def _may_be_somebody(argument: Argument) -> bool:
 
 def _names_what_is_there(argument: Argument) -> bool:
     """Return whether a description says that a title, a type or a name stands for a record that exists."""
-    says = first_sentence(argument.says)
+    says, words = first_sentence(argument.says), argument.words
+    if not _IDS.isdisjoint(words[:-1]) or (argument.required and words[-1] in ("name", "filename")):
+        return words[-1] not in _ABOUT_IDS
     return bool(_NAMED.match(says) or _INSTEAD.search(argument.says) or _UNIQUE.match(says))
+
+
+def _holds_people(argument: Argument, tool: Setting) -> bool:
+    """Return whether a text holds people in a notation of its own: `members_json`."""
+    words = argument.words
+    noted = len(words) > 1 and (words[-1] == "json" or _JSON.search(argument.says) is not None)
+    return noted and not tool.effects <= {"read"} and person_in(words[:-1] if words[-1] == "json" else words) in _CROWDS
 
 
 def _is_given_to(argument: Argument, tool: Setting) -> bool:

@@ -355,8 +355,14 @@ def test_floors_leave_near_misses_alone(definition: dict[str, Any], leaf: str, u
     assert unwanted not in roles(definition)[leaf]
 
 
+def entry(definition: dict[str, Any], leaf: str) -> dict[str, Any]:
+    fields: Any = one(definition).fields()
+    found: dict[str, Any] = fields["args"][leaf]
+    return found
+
+
 def test_a_filter_of_files_left_out_means_the_directory_that_is_named() -> None:
     log = tool("git_log", "Show the history", repo_path="Path of the repository", file_path="Only this file")
-    assert one(log).fields()["args"]["file_path"]["absent"] == "nothing"
+    assert entry(log, "file_path")["absent"] == "nothing"
     alone = tool("read_log", "Read a log", file_path="The file, by default the system's log")
-    assert one(alone).fields()["args"]["file_path"]["absent"] == "unknown"
+    assert entry(alone, "file_path")["absent"] == "unknown"

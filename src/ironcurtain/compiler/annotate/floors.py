@@ -39,6 +39,12 @@ _JSON: Final = re.compile(r"\bjson (?:array|object|string|list)\b")
 _WORTH: Final = re.compile(
     r"(?:the |monetary |total |estimated )*(?:deal|order|contract|opportunity|quote|monetary) value\b"
 )
+_COINS: Final = re.compile(r"\b(?:smallest|minor) currency unit|\bin (?:cents|pence)\b")
+_RUN: Final = re.compile(r"\b(?:raw command|commands? to (?:run|send|execute|issue)|command string)\b")
+_RECEIVES: Final = re.compile(
+    r"(?:the |an? )*(?:e-?mail )?address(?:es)? .{0,40}"
+    r"\b(?:forwarded to|sent to|delivered to|to send|receives?|will get|notified)\b"
+)
 _TEXTS: Final = lexicon(
     """title subject name description desc body content text html markdown md excerpt summary headline caption comment
     message note bio lexical mobiledoc richtext plaintext abstract tagline subtitle lede synopsis story snippet"""
@@ -73,14 +79,18 @@ def raised(meanings: Mapping[str, Meaning], tool: Setting) -> dict[str, Meaning]
 
 
 def _raised(argument: Argument, meaning: Meaning, tool: Setting) -> Meaning:
-    if argument.is_flag or argument.is_number or not argument.words or argument.is_criterion:
+    if argument.is_flag or not argument.words or argument.is_criterion:
         return meaning
+    if not meaning.roles and not argument.enum and (_WORTH.match(argument.says) or _COINS.search(argument.says)):
+        meaning = _with(meaning, "amount")
+    if argument.is_number:
+        return meaning
+    if not tool.only_reads and not argument.enum and _RUN.search(first_sentence(argument.says)):
+        meaning = _with(meaning, "command", doubt="it may be a command")
     if _may_hold_address(argument, meaning, tool):
         meaning = _with(meaning, "recipient", doubt="an address of a person may stand in it")
     if not meaning.roles and not argument.enum and _names_what_is_there(argument):
         meaning = _with(meaning, "identifier")
-    if not meaning.roles and _WORTH.match(argument.says):
-        meaning = _with(meaning, "amount")
     if _holds_people(argument, tool) and not meaning.roles & _REACHED:
         meaning = _with(meaning, "recipient", doubt="people stand in it")
     if _is_given_to(argument, tool) and not meaning.roles & _REACHED:
@@ -96,8 +106,10 @@ def _with(meaning: Meaning, role: str, doubt: str = "") -> Meaning:
 
 def _may_hold_address(argument: Argument, meaning: Meaning, tool: Setting) -> bool:
     """Return whether the text says that an address of a person may stand where a URL or settings are expected."""
-    if tool.effects <= {"read", "delete"} or meaning.roles & {"outbound-content", "command"}:
+    if tool.effects <= {"read", "delete"} or meaning.roles & {"outbound-content", "command", "recipient", "attendee"}:
         return False
+    if _RECEIVES.match(first_sentence(argument.says)):
+        return True
     return (bool(meaning.roles & {"send-url", "fetch-url"}) or argument.free) and bool(_OR_MAIL.search(argument.says))
 
 

@@ -740,3 +740,20 @@ def test_under_takes_the_directory_that_a_name_stands_for() -> None:
     assert found.decide("d/fetch_remote", remote_path="/Team Rota/w1.xlsx") == "allow"
     assert found.decide("d/fetch_remote", remote_path="/Team Rota/../x") == "deny"
     assert found.decide("d/fetch_remote", remote_path="/Team Rotas/x") == "deny"
+
+
+def test_a_name_with_an_at_sign_is_no_list() -> None:
+    known = replace(KNOWN, names={"Fellside": ("@fellside", "-100123"), "Ann": ("@ann",), "Trap": ("@contacts",)})
+    chat = {"c": [tool("post_message", "Post a message to a channel.", "channel text")]}
+    mail = {"m": [tool("send_direct", "Send a message.", "to:list text")]}
+    post = policy("may use c/post_message in Fellside.", chat, known)
+    assert post.decide("c/post_message", channel="@fellside", text="x") == "allow"
+    assert post.decide("c/post_message", channel="@other", text="x") == "deny"
+    send = policy("may use m/send_direct only to Ann or contacts.", mail, known)
+    assert send.decide("m/send_direct", to=["@ann", "bob@x.example"], text="x") == "allow"
+    assert send.decide("m/send_direct", to=["@ann", "@eve"], text="x") == "deny"
+    never = policy("may use m/send_direct to anyone.\nmust never use m/send_direct to Ann.", mail, known)
+    assert never.decide("m/send_direct", to=["ann"], text="x") == "deny"
+    assert never.decide("m/send_direct", to=["bob@x.example", "@ANN"], text="x") == "deny"
+    assert never.decide("m/send_direct", to=["bob@x.example"], text="x") == "allow"
+    assert "call the list something else" in compiled("may use m/send_direct to Trap.", mail, known).problem()

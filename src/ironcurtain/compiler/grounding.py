@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from ironcurtain.compiler.annotate.text import words_of
 from ironcurtain.compiler.catalogue import normal
+from ironcurtain.compiler.naming import Reference
 from ironcurtain.compiler.parts import PRESENT, Ground, Part
 from ironcurtain.compiler.picking import PATHS_OF, is_about
 from ironcurtain.compiler.problems import Problem, did_you_mean
@@ -147,7 +148,7 @@ class Grounding:
         """What lifts a prohibition outside a place: every argument that says where is there, not only one."""
         roles = frozenset(role for leaf in leaves for role in _places(tool.arguments[leaf]))
         shared = [a for leaf, a in tool.arguments.items() if leaf not in leaves and _places(a) & roles]
-        return [Part(lists=((roles, tuple(values)),))] if shared and roles and not _pair(tool) else own
+        return [self._among(roles, values)] if shared and roles and not _pair(tool) else own
 
     def _other_places(self, tool: Tool, leaves: Sequence[str]) -> list[Part]:
         """The other arguments that say where: a permission for a place keeps them out.
@@ -200,7 +201,7 @@ class Grounding:
     ) -> tuple[list[str], list[Part]]:
         """The arguments that say where, and for each way of saying it what must hold."""
         pair = _pair(tool)
-        whole = [value for value in values if value.count("/") == 1 and not value.startswith("@")]
+        whole = [value for value in values if value.count("/") == 1 and not isinstance(value, Reference)]
         if pair and whole:
             return list(pair), list(_repositories(pair, whole, values, certain=certain))
         if certain and any("*" in value for value in values):
@@ -210,10 +211,12 @@ class Grounding:
         leaves = self._place_leaves(tool, values, meant, certain=certain)
         if certain and len(leaves) > 1:  # one and the same argument at several depths: all values of its role
             roles = frozenset.intersection(*(_places(tool.arguments[leaf]) for leaf in leaves))
-            return leaves, [Part(lists=((roles, tuple(values)),))]
+            return leaves, [self._among(roles, values)]
         if certain:
             return leaves, [self._is_one_of(tool, tool.arguments[leaf], values) for leaf in leaves]
-        spelled = [_spellings(value) for value in values if re.search(r"[./*]", value) and not value.startswith("@")]
+        spelled = [
+            _spellings(value) for value in values if re.search(r"[./*]", value) and not isinstance(value, Reference)
+        ]
         texts = [Part(values={f"arg:{leaf}": {"matches": f"(?i)({'|'.join(spelled)})"}}) for leaf in leaves if spelled]
         return leaves, [*(self._is_one_of(tool, tool.arguments[leaf], values) for leaf in leaves), *texts]
 
@@ -248,10 +251,10 @@ class Grounding:
     def _is_one_of(self, tool: Tool, argument: Argument, values: Sequence[str]) -> Part:
         """The argument is one of these; lists of the set-up are asked by the argument's role."""
         leaf = argument.leaf
-        if any(value.startswith("@") for value in values):
+        if any(isinstance(value, Reference) for value in values):
             own = frozenset(role for role in argument.roles if not self._is_shared(tool, leaf, role))
             if own and argument.types <= {"string", "null", "array"} and argument.types:  # lists hold texts
-                return Part(lists=((own, tuple(values)),))
+                return self._among(own, values)
             values = [each for value in values for each in self._members(value)]
         return Part(values={f"arg:{leaf}": {"in": sorted(_typed(argument, values), key=str)}})
 
@@ -260,7 +263,15 @@ class Grounding:
         return any(role in a.roles for name, a in tool.arguments.items() if name != leaf)
 
     def _members(self, value: str) -> Sequence[str]:
-        return self.setup.known.lists[value[1:]].values if value.startswith("@") else (value,)
+        return self.setup.known.lists[value[1:]].values if isinstance(value, Reference) else (value,)
+
+    def _among(self, roles: Iterable[str], values: Sequence[str]) -> Part:
+        """The values of some roles are among these; in a list of a rule, an `@` before a name would be another list."""
+        roles = frozenset(roles)
+        if not any(value.startswith("@") and not isinstance(value, Reference) for value in values):
+            return Part(lists=((roles, tuple(values)),))
+        every = dict.fromkeys(each for value in values for each in self._members(value))
+        return Part(values={f"role:{'+'.join(sorted(roles))}": {"in": sorted(every)}})
 
     # --- Who. ---
 
@@ -286,13 +297,13 @@ class Grounding:
         parts = []
         handles = self._handles(names)
         people = (*meant.people, *meant.values, *handles)
-        if nobody := next((each for each in people if not each.startswith("@") and not _is_somebody(each)), ""):
+        if nobody := next((each for each in people if not isinstance(each, Reference) and not _is_somebody(each)), ""):
             shown = " ".join(meant.words)
             raise Problem(f'"{nobody}" is nobody who can be written to', f'if {shown} is a place, write in "{shown}"')
         if people and certain == limit.outside:  # the name itself is a spelling, too
             people = tuple(dict.fromkeys((*people, *self._written(names))))
         if people:
-            parts.append(Part(lists=((roles, people),)))
+            parts.append(self._among(roles, people))
         hosts = (*(host for host in meant.hosts if host not in handles or certain == limit.outside), *domains)
         if hosts:
             parts.append(Part(domains=(roles, hosts)))

@@ -23,6 +23,12 @@ _PEOPLE_KINDS: Final = frozenset({"", "email", "address", "person", "people", "c
 _HOST_KINDS: Final = frozenset({"domain", "host", "site", "url", "website"})
 
 
+class Reference(str):
+    """A list of the set-up among values, as rules write it: `@contacts`. A plain text with an `@` is a name."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Meant:
     """What some names stand for, by what they are compared with."""
@@ -93,7 +99,9 @@ class Setup:
             if (key := find(text, known.lists)) is not None:
                 return self._list(key, known.lists[key])
             if (key := find(text, known.names)) is not None:
+                self._require_no_list(known.names[key])
                 return _sorted_by_kind(known.names[key], text, self.known)
+        self._require_no_list((text,))
         if name.quoted:
             return (
                 _sorted_by_kind((text,), text, self.known)
@@ -114,8 +122,13 @@ class Setup:
             missing=text,
         )
 
+    def _require_no_list(self, values: Sequence[str]) -> None:
+        """Raise a `Problem` for a name that a rule could take for a list."""
+        if taken := next((v for v in values if v.startswith("@") and v[1:] in self.known.lists), ""):
+            raise Problem(f"{taken} is a name, and {taken[1:]} a list of the set-up", "call the list something else")
+
     def _list(self, key: str, entry: NamedList) -> Meant:
-        kind, reference = singular(entry.kind.lower()), (f"@{key}",)
+        kind, reference = singular(entry.kind.lower()), (Reference(f"@{key}"),)
         empty = () if entry.values else (key,)
         if kind in _HOST_KINDS:
             return Meant(hosts=reference, empty_lists=empty, words=(key,))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.text import lexicon, words_of
-from ironcurtain.compiler.naming import Setup
+from ironcurtain.compiler.naming import Reference, Setup
 from ironcurtain.compiler.problems import Problem
 from ironcurtain.compiler.readers.wording import STOP, stem, stems_of
 from ironcurtain.language.statement import (
@@ -121,13 +121,13 @@ def _named(names: tuple[Name, ...], wording: Wording, tool: Tool, known: Known) 
             "paths" if meant.paths and tool.of(Category.PATH)
             else "people" if meant.people and tool.of(Category.PARTY)
             else "places" if meant.hosts and tool.of(Category.URL)
-            else "places" if meant.values and tool.of(Category.PLACE) and not meant.values[0].startswith("@")
+            else "places" if meant.values and tool.of(Category.PLACE) and not isinstance(meant.values[0], Reference)
             else ""
         )  # fmt: skip
         if kind:
             by_kind.setdefault(kind, []).append(name)
         elif held := (*meant.values, *meant.hosts, *meant.people):
-            test = Comparison.IN if held[0].startswith("@") else Comparison.IS
+            test = Comparison.IN if isinstance(held[0], Reference) else Comparison.IS
             values.setdefault(test, []).append((name, held))
     attached = "attach" in wording.stems and "send" in tool.might.acts
     for kind, found in by_kind.items():

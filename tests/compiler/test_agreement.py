@@ -112,3 +112,15 @@ def test_a_role_that_one_reading_does_not_permit_is_not_permitted() -> None:
         assert both.decide("m/send_email", to=["bob@x.example"], subject="secret") == "deny"
         attached = ["/home/maya/Projects/x"]
         assert both.decide("m/send_email", to=["bob@x.example"], subject="hello", attachments=attached) == "deny"
+
+
+def test_an_exception_and_a_limit_on_one_argument_that_leave_no_value_still_load() -> None:
+    flag = {"type": "boolean", "default": False}
+    push = {"g": [tool("push", "Push a branch.", "branch", "note count:number", force=flag)]}
+    first = policy("may use g/push where `branch` is main or dev.", push)
+    for limit in ("where `branch` is main giving only `branch`, `count`", "where `count` is at most 3"):
+        for exception in ("`force` is true", "`count` is given and is at least 5"):
+            second = policy(f"may use g/push {limit}, except where {exception}.", push)
+            for both in (together(first, second), together(second, first)):
+                assert both.decide("g/push", branch="main", force=True, count=9) == "deny"
+                assert both.decide("g/push", branch="main", count=2) == "allow"

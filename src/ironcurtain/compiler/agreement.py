@@ -16,7 +16,7 @@ from ironcurtain.analysis.diff import diff_policies
 from ironcurtain.model.roles import CONTAINABLE, Category, Role, category, is_carried
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from ironcurtain.analysis.diff import Change, Difference
     from ironcurtain.artifacts.policy import Loaded
@@ -27,6 +27,10 @@ Rules = list[dict[str, Any]]
 _ON_VALUES: Final = ("paths", "domains", "lists", "values")
 _TIGHTENS, _OTHERWISE = 3, 7
 """The last layer of rules that forbid or ask, and the layer of rules that ask where nothing permits."""
+_TOGETHER: Final = tuple(
+    map(frozenset, (("equals", "in"), ("minimum", "maximum"), ("minItems", "maxItems"), ("matches",), ("maxLength",)))
+)
+"""Tests of a predicate that must agree with each other."""
 _IN_A_PERMISSION: Final = frozenset({"server", "tool", "roles", "unless", *_ON_VALUES})
 
 
@@ -137,13 +141,18 @@ def _both(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, Any]:
     """Return conditions that hold where both do; only the first where they cannot be held together."""
     values = {**two.get("values", {})}
     for key, predicate in one.get("values", {}).items():
-        if values.get(key, {}).keys() & predicate.keys():
+        if _clash(values.get(key, {}).keys(), predicate.keys()):
             return {**one}
         values[key] = {**values.get(key, {}), **predicate}
     if any(key in one and key in two for key in ("paths", "domains")):
         return {**one}
     lists = [*one.get("lists", ()), *two.get("lists", ())]
     return {**one, **two, **({"values": values} if values else {}), **({"lists": lists} if lists else {})}
+
+
+def _clash(one: Collection[str], two: Collection[str]) -> bool:
+    """Return whether two predicates on one argument might leave no value: such a rule would not load."""
+    return any(not pair.isdisjoint(one) and not pair.isdisjoint(two) for pair in _TOGETHER)
 
 
 def _covers(rule: dict[str, Any], role: str | None) -> bool:

@@ -288,3 +288,16 @@ def test_a_constitution_has_a_bound_and_another_language_is_reported() -> None:
         read_constitution("may read email.\n\n" * 2_001, TOOLS, KNOWN, Readings())
     read = read_constitution("Das darf er nicht. E-Mails lesen ist erlaubt.", TOOLS, KNOWN, Readings())
     assert read.unread == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "sentence", ["You may forward email.", "You may list files.", "It can search email.", "Rename files."]
+)
+def test_a_verb_that_says_less_than_an_act_is_not_read_as_the_act(sentence: str) -> None:
+    read = read_constitution(sentence, TOOLS, KNOWN, Readings())
+    assert read.unread == [1]
+
+
+def test_a_prohibition_of_a_verb_that_says_less_than_an_act_leaves_the_act() -> None:
+    read = read_constitution("Never forward email.", TOOLS, KNOWN, Readings())
+    assert not any("send" in line for each in read.readings for line in each.statements)

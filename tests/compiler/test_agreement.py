@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ironcurtain.analysis.diff import diff_policies
 from ironcurtain.compiler.agreement import stricter
+from ironcurtain.compiler.product import product_of
 from tests.language.support import policy, tool
 from tests.language.test_properties import calls, catalogues, made, outcomes, statement_sets
 
@@ -124,3 +125,19 @@ def test_an_exception_and_a_limit_on_one_argument_that_leave_no_value_still_load
             for both in (together(first, second), together(second, first)):
                 assert both.decide("g/push", branch="main", force=True, count=9) == "deny"
                 assert both.decide("g/push", branch="main", count=2) == "allow"
+
+
+def test_lists_and_limits_of_both_readings_hold() -> None:
+    mail = {"m": [tool("send_email", "Send an email.", "to:list body")]}
+    first = policy("may send email.\nmust never make more than 200 calls per task.", mail)
+    second = policy(
+        "may send email to contacts.\nmust never make more than 3 calls per task.\nmust never spend more than $5 per session.",
+        mail,
+    )
+    one, two = (product_of("", each.compiled, [], each.servers, each.known, 1) for each in (first, second))
+    rules = together(first, second).compiled.rules
+    joined = one.joined_with(two, rules)
+    assert joined.artifacts["compiled-policy.json"]["lists"].keys() == {"contacts"}
+    assert joined.artifacts["budget.json"]["task"] == {"calls": 3}
+    assert joined.artifacts["budget.json"]["session"] == {"inferenceCost": 5.0}
+    assert joined.limits["task"] == {"calls": 3}

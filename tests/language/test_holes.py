@@ -757,3 +757,91 @@ def test_a_name_with_an_at_sign_is_no_list() -> None:
     assert never.decide("m/send_direct", to=["bob@x.example", "@ANN"], text="x") == "deny"
     assert never.decide("m/send_direct", to=["bob@x.example"], text="x") == "allow"
     assert "call the list something else" in compiled("may use m/send_direct to Trap.", mail, known).problem()
+
+
+PROJECT = {
+    "s": [
+        tool(
+            "read_project_file",
+            "Read a file of a project.",
+            project_path={"type": "string", "description": "Root of the project"},
+            file={"type": "string", "description": "File relative to the project root"},
+        )
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    "test",
+    ['`file` is ".env"', "`file` matches /[.]env/", '`file` starts with ".e"', '`file` is config/a or ".env"', '`file` is under ".env"'],
+)  # fmt: skip
+def test_a_part_of_a_path_is_forbidden_wherever_it_stands(test: str) -> None:
+    test = test.replace("`file` ", "`file` is given and ")
+    for lines in (
+        f"may use s/read_project_file.\nmust never use s/read_project_file where {test}.",
+        f"may use s/read_project_file, except where {test}.",
+    ):
+        found = policy(lines, PROJECT)
+        for file in (".env", f"{KNOWN.home}/Projects/.env", "./.ENV"):
+            assert found.decide("s/read_project_file", project_path=f"{KNOWN.home}/Projects", file=file) == "deny"
+        assert found.decide("s/read_project_file", project_path=f"{KNOWN.home}/Projects", file="env.md") == "allow"
+
+
+def test_a_channel_is_no_list_and_no_directory_of_its_name() -> None:
+    chat = {"s": [tool("send_message", "Send a message to a channel.", "channel text", "attachments:list")]}
+    for name in ("#family", "#projects"):
+        found = policy(f"may send messages.\nmust never send messages in {name}.", chat)
+        for channel in (name, name[1:], name.upper()):
+            assert found.decide("s/send_message", channel=channel, text="x") == "deny"
+        assert found.decide("s/send_message", channel="#other", text="x") == "allow"
+    upload = {"s": [tool("upload_file", "Upload a file to a channel.", "channel file_path")]}
+    assert (
+        policy("may use s/upload_file in #projects.", upload).decide(
+            "s/upload_file", channel="#exec", file_path=f"{KNOWN.home}/Projects/x"
+        )
+        == "deny"
+    )
+
+
+def test_a_place_that_looks_like_a_host_is_asked_of_the_argument_for_places_too() -> None:
+    known = replace(KNOWN, names={"#ops": ("ops.alerts",)})
+    chat = {"s": [tool("send_message", "Send a message to a channel.", "channel text", "icon_url")]}
+    found = policy("may send messages.\nmust never send messages in #ops.", chat, known)
+    assert found.decide("s/send_message", channel="ops.alerts", text="x") == "deny"
+    assert found.decide("s/send_message", channel="general", text="x") == "allow"
+    only = policy("may send messages in #ops.", chat, known)
+    assert only.decide("s/send_message", channel="C9", text="x", icon_url="https://ops.alerts/x") == "deny"
+
+
+def test_a_person_whose_name_looks_like_a_host_is_no_domain() -> None:
+    known = replace(KNOWN, names={"anna.kim": ("anna.kim", "anna@c.example")})
+    mail = {"s": [tool("send_email", "Send an email.", "to:list body")]}
+    found = policy("may send email to anna.kim.", mail, known)
+    assert found.decide("s/send_email", to=["anna@c.example"], body="x") == "allow"
+    assert found.decide("s/send_email", to=["evil@anna.kim"], body="x") == "deny"
+    never = policy("may send email to anyone.\nmust never send email to kim.anna.", mail)
+    assert [never.decide("s/send_email", to=[to], body="x") for to in ("kim.anna", "x@kim.anna", "bob@x.example")] == [
+        "deny",
+        "deny",
+        "allow",
+    ]
+
+
+def test_under_speaks_of_one_path_and_of_every_spelling() -> None:
+    job = {"s": [tool("start_job", "Start a job.", "target:", "note")]}
+    job["s"][0]["inputSchema"]["properties"]["target"]["description"] = "What the job works on"
+    never = policy("may use s/start_job.\nmust never use s/start_job where `target` is under ~/Medical.", job)
+    for target in (f"{KNOWN.home}/Medical/x", "~/Medical/x"):
+        assert never.decide("s/start_job", target=target) == "deny"
+    may = policy("may use s/start_job where `target` is under /srv/data.", job)
+    assert may.decide("s/start_job", target="/srv/data/week 1/a.b-c.txt") == "allow"
+    for rest in (
+        "x,/etc/passwd",
+        "x;/etc/passwd",
+        "x /etc/passwd",
+        "..\\..\\etc",
+        "x/..%2f..%2fetc",
+        ".. /etc",
+        "$(id)",
+    ):
+        assert may.decide("s/start_job", target=f"/srv/data/{rest}") == "deny"

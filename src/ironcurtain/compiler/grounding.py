@@ -117,7 +117,8 @@ class Grounding:
             if roles:
                 parts.append(Part(domains=(roles, meant.hosts)))
                 covers |= roles
-        values = (*meant.values, *meant.people, *(meant.hosts if not parts else ()))
+        named = any(a.has(Category.PLACE) and not a.has(Category.URL, Category.PARTY) for a in tool.arguments.values())
+        values = (*meant.values, *meant.people, *(meant.hosts if named or not parts else ()))
         others: list[Part] = []
         if values:
             exact = certain != limit.outside  # what permits, and what lifts a prohibition, must be sure
@@ -297,6 +298,8 @@ class Grounding:
         parts = []
         handles = self._handles(names)
         people = (*meant.people, *meant.values, *handles)
+        if certain == limit.outside:  # what looks like a host may be how somebody is called
+            people = (*people, *(host for host in meant.hosts if not isinstance(host, Reference) and "*" not in host))
         if nobody := next((each for each in people if not isinstance(each, Reference) and not _is_somebody(each)), ""):
             shown = " ".join(meant.words)
             raise Problem(f'"{nobody}" is nobody who can be written to', f'if {shown} is a place, write in "{shown}"')
@@ -315,8 +318,12 @@ class Grounding:
 
     def _handles(self, names: Sequence[Name]) -> tuple[str, ...]:
         """Return the values of people's names that look like hosts and are how a service calls them: `joost.dv`."""
-        found = [(name, value) for name in names for value in self.setup.meant([name]).hosts]
-        return tuple(value for name, value in found if value.lower() != name.text.lower() and value[0] not in "@*")
+        found: list[str] = []
+        for name in names:
+            meant = self.setup.meant([name])
+            another = bool(meant.people or meant.values)  # then the name is a person's, and no domain
+            found += [h for h in meant.hosts if another or h.lower() != name.text.lower()]
+        return tuple(host for host in found if not isinstance(host, Reference) and "*" not in host)
 
     def _meant(self, names: Sequence[Name], *, empty_is_error: bool) -> Meant:
         meant = self.setup.meant(names)
@@ -376,6 +383,10 @@ class Grounding:
         if lists and not self._names_people(condition.values, argument):
             found.append(self._inside(lists, argument, tool, certain=False))
         texts = [text for name in condition.values for text in self._spelled(name.text, argument)]
+        if relative := [text for text in texts if _is_relative(text, argument)]:
+            found.append(
+                Part(values={f"arg:{argument.leaf}": {"matches": _anywhere("|".join(map(_escaped, relative)))}})
+            )
         plain = any(text in _FLAGS or re.fullmatch(r"-?[0-9.]+", text) for text in texts)
         if argument.leaf not in tool.arguments and not plain:  # no schema says that it is one name
             several = "|".join(_escaped(text) for text in dict.fromkeys(texts))
@@ -386,6 +397,8 @@ class Grounding:
         """The condition as a part, and whether it is the part that must not hold."""
         key, test = f"arg:{argument.leaf}", condition.test
         texts = [value.text for value in condition.values]
+        if not certain and (part := self._of_path(condition, argument)) is not None:
+            return part, False
         match test:
             case Comparison.IS | Comparison.IS_NOT if self._names_people(condition.values, argument):
                 return self._inside(condition.values, argument, tool, certain=certain), test is Comparison.IS_NOT
@@ -402,7 +415,7 @@ class Grounding:
             case Comparison.UNDER if argument.has(Category.PATH):  # a canonical path: links lead nowhere else
                 return self._inside(condition.values, argument, tool, certain=certain), False
             case Comparison.UNDER:
-                places = [place for name in condition.values for place in self._located(name)]
+                places = [place for name in condition.values for place in self._located(name, certain=certain)]
                 return Part(values={key: {"matches": _under(places, certain=certain)}}), False
             case Comparison.MATCHES if not certain and argument.has(Category.PATH) and "~" in texts[0]:
                 raise Problem("paths are compared in full, without ~", f"write {self.setup.known.home}/...")
@@ -419,13 +432,32 @@ class Grounding:
         listed = _is_named(argument, tool)
         return Part(values={key: {"matches": _text_pattern(test, spelled, certain=certain, listed=listed)}}), False
 
-    def _located(self, name: Name) -> Sequence[str]:
-        """Return the directories, here or elsewhere, that a name of the set-up stands for; or the text itself."""
-        key = self.setup.name_of(name.text)
-        if key is not None:
-            return self.setup.known.names[key]
+    def _of_path(self, condition: Condition, argument: Argument) -> Part | None:
+        """What a prohibition says of a part of a path: `config/`, `.env`; paths are compared in full."""
+        known = [n for n in condition.values if self.setup.name_of(n.text) or self.setup.directory_of(n)]
+        if not any(_is_relative(name.text, argument) for name in condition.values if name not in known):
+            return None
+        texts = [text for name in condition.values for text in self._located(name, certain=False)]
+        match condition.test:
+            case Comparison.UNDER:
+                pattern = "|".join(f"{_escaped(text.rstrip('/'))}(/.*)?" for text in texts)
+            case Comparison.STARTS:
+                pattern = "|".join(f"{_escaped(text)}.*" for text in texts)
+            case Comparison.MATCHES if not texts[0].startswith("\\/"):
+                pattern = condition.values[0].text.replace("\\/", "/")
+            case _:
+                return None
+        return Part(values={f"arg:{argument.leaf}": {"matches": _anywhere(pattern)}})
+
+    def _located(self, name: Name, *, certain: bool) -> Sequence[str]:
+        """Return the directories, here or elsewhere, that a name stands for; what tightens takes every spelling."""
+        key, home = self.setup.name_of(name.text), self.setup.known.home
         found = self.setup.directory_of(name)
-        return (name.text,) if found is None else (found,)
+        places = self.setup.known.names[key] if key is not None else (name.text if found is None else found,)
+        if certain:
+            return places
+        full = [self.setup.known.absolute(place) for place in places]
+        return list(dict.fromkeys([*places, *full, *("~" + p.removeprefix(home) for p in full if p.startswith(home))]))
 
     def _canonical_text(self, text: str, argument: Argument) -> Iterator[str]:
         """A text as it stands in what it is compared with: a path in full, a number in digits."""
@@ -743,10 +775,22 @@ def _escaped(text: str) -> str:
 
 def _under(texts: Sequence[str], *, certain: bool) -> str:
     """Below a directory by name alone, without dot segments; what tightens also looks at everything that has some."""
-    segment = r"([^/.][^/]*|\.[^/.][^/]*|\.\.[^/]+)"
+    # One path: no separators, blanks around a segment, escapes or shell syntax, in which another could stand.
+    first, more, last = r"[^/.\s,;|&$%`\\]", r"[^/\n,;|&$%`\\]*", r"[^/\s,;|&$%`\\]"
+    segment = rf"\.?{first}({more}{last})?"
     if certain:
         return "|".join(f"{_escaped(text.rstrip('/'))}(/{segment})*/?" for text in texts)
     return "(?i)(" + "|".join(f"{_escaped(text.rstrip('/'))}(/.*)?" for text in texts) + r"|.*\.\..*|.*/\./.*|.*//.*)"
+
+
+def _is_relative(text: str, argument: Argument) -> bool:
+    """Return whether a text is part of a path, which is compared in full: `.env`, `config/prod.yml`."""
+    return argument.has(Category.PATH) and not text.startswith(("/", "~")) and "://" not in text
+
+
+def _anywhere(pattern: str) -> str:
+    """Return a pattern for what a prohibition says of a path, wherever on the way to it that stands."""
+    return f"(?i)(.*/)?({pattern.removeprefix('(?i)')})"
 
 
 def _is_named(argument: Argument, tool: Tool) -> bool:

@@ -79,24 +79,25 @@ class Setup:
     def directory_of(self, name: Name) -> str | None:
         """Return the path of the directory of the set-up that a name stands for."""
         key = _exactly(name.text, self.known.directories)
-        if key is None and _exactly(name.text, (*self.known.lists, *self.known.names)) is None:
+        if key is None and not _is_taken(name, (*self.known.lists, *self.known.names)):
             key = _find(name.text, self.known.directories)
         return None if key is None else self.known.absolute(self.known.directories[key])
 
     def list_of(self, name: Name) -> tuple[str, NamedList] | None:
         """Return the list of the set-up that a name stands for."""
         key = _exactly(name.text, self.known.lists)
-        if key is None and _exactly(name.text, (*self.known.directories, *self.known.names)) is None:
+        if key is None and not _is_taken(name, (*self.known.directories, *self.known.names)):
             key = _find(name.text, self.known.lists)
         return (key, self.known.lists[key]) if key is not None else None
 
     def _one(self, name: Name) -> Meant:
         text, known = name.text, self.known
         words = (text,)
-        for find in (_exactly, _find):  # `#parents` is the channel, though there is a list `parents`
-            if (key := find(text, known.directories)) is not None:
+        for find in (_exactly, _find):
+            tagged = text.startswith(("#", "@")) and find is _find  # `#family` is a channel, though `family` is a list
+            if not tagged and (key := find(text, known.directories)) is not None:
                 return Meant(paths=(known.absolute(known.directories[key]),), words=words)
-            if (key := find(text, known.lists)) is not None:
+            if not tagged and (key := find(text, known.lists)) is not None:
                 return self._list(key, known.lists[key])
             if (key := find(text, known.names)) is not None:
                 self._require_no_list(known.names[key])
@@ -156,6 +157,11 @@ def _sorted_by_kind(values: Sequence[str], word: str, known: Known) -> Meant:
 
 def _fold(word: str) -> str:
     return re.sub(r"[\s_-]+", " ", word.strip().lstrip("#@").lower())
+
+
+def _is_taken(name: Name, others: Iterable[str]) -> bool:
+    """Return whether a name is that of something else, or of a channel or a person by its sign."""
+    return name.text.startswith(("#", "@")) or _exactly(name.text, others) is not None
 
 
 def _exactly(word: str, names: Iterable[str]) -> str | None:

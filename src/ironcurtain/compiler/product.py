@@ -86,9 +86,28 @@ class Product:
         policy = {**self.artifacts[POLICY], "rules": [*rules]}
         return replace(self, rules=tuple(rules), artifacts={**self.artifacts, POLICY: policy})
 
+    def joined_with(self, second: Product, rules: Sequence[dict[str, Any]]) -> Product:
+        """Return the same with rules of two readings, the lists of both and the smaller of their limits."""
+        joined = self.ruled_by(rules)
+        lists = {**second.artifacts[POLICY]["lists"], **self.artifacts[POLICY]["lists"]}
+        limits = _smaller(self.limits, second.limits)
+        artifacts = {**joined.artifacts, POLICY: {**joined.artifacts[POLICY], "lists": lists}}
+        budget = {BUDGET: {"version": 1, **limits}} if limits else {}
+        return replace(joined, limits=limits, artifacts={**artifacts, **budget})
+
     def without(self, idle: Collection[str]) -> Product:
         """Return the same less some rules, by their names."""
         return self.ruled_by([rule for rule in self.rules if rule["name"] not in idle])
+
+
+def _smaller(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, Any]:
+    """Return limits of which each is the smaller of both; one that only one of them has stands."""
+    found: dict[str, Any] = {period: dict(own) for period, own in one.items()}
+    for period, own in two.items():
+        for key, most in own.items():
+            scope = found.setdefault(period, {})
+            scope[key] = min(scope.get(key, most), most)
+    return found
 
 
 def report_fields(report: Sequence[Reported]) -> list[dict[str, Any]]:

@@ -237,7 +237,7 @@ class Stages:
         found = disputes(pairs, difference, [*product.rules, *second.rules])
         says = f"two readings differ in {len(found)} sentences, about {len(difference.changes)} kinds of calls"
         self._done("compare", says, began, remembered=False)
-        return product.ruled_by(rules), found
+        return product.joined_with(second, rules), found
 
     def tested(self, product: Product, directory: Path, surroundings: Surroundings, known: Known) -> Product:
         """Let the model write tests of its own; return the product with them, and with what they made it mend."""

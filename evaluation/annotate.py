@@ -15,18 +15,8 @@ from ironcurtain.compiler.annotate.annotator import Understood, understand
 from ironcurtain.compiler.annotate.might import might
 
 DATA: Final = Path(__file__).parent
-LABELS: Final = (
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
+LABELS: Final = tuple(
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()  # noqa: SIM905
 )
 CRITICAL: Final = frozenset(
     {"read-path", "write-path", "delete-path", "fetch-url", "send-url", "recipient", "attendee", "command"}

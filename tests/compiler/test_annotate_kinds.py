@@ -366,3 +366,40 @@ def test_a_filter_of_files_left_out_means_the_directory_that_is_named() -> None:
     assert entry(log, "file_path")["absent"] == "nothing"
     alone = tool("read_log", "Read a log", file_path="The file, by default the system's log")
     assert entry(alone, "file_path")["absent"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("definition", "leaf", "wanted"),
+    [
+        (tool("compare_files", "Compare two files.", ("left", "right"), left="", right=""), "left", "read-path"),
+        (tool("list_files", "List files.", location=""), "location", "read-path"),
+        (tool("read_multiple_files", "Read several files.", items=LIST), "items", "read-path"),
+        (tool("tail_log", "Show the last lines of a log file.", log=""), "log", "read-path"),
+        (tool("send_email", "Send an email.", ("to",), to=LIST, body="", observers=LIST), "observers", "recipient"),
+        (tool("create_event", "Create an event", title="", people=LIST), "people", "recipient"),
+        (tool("put_code", "Upload code into a script", script="", code=""), "code", "command"),
+    ],
+    ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
+)  # fmt: skip
+def test_floors_for_files_and_people_that_no_word_names(definition: dict[str, Any], leaf: str, wanted: str) -> None:
+    assert wanted in roles(definition)[leaf]
+
+
+@pytest.mark.parametrize(
+    ("definition", "leaf", "unwanted"),
+    [
+        (tool("get_file", "Get a file", file_id=""), "file_id", "read-path"),
+        (tool("read_file", "Read a file", path="", note=""), "note", "read-path"),
+        (tool("send_email", "Send an email.", ("to",), to=LIST, body="", tags=LIST), "tags", "recipient"),
+        (tool("list_messages", "List messages", people=LIST), "people", "recipient"),
+    ],
+    ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
+)  # fmt: skip
+def test_near_misses_of_floors_for_files_and_people(definition: dict[str, Any], leaf: str, unwanted: str) -> None:
+    assert unwanted not in roles(definition)[leaf]
+
+
+@pytest.mark.parametrize("says", ["If not set, the file open in the editor", "Falls back to the home directory"])
+def test_a_filter_whose_text_says_what_is_taken_instead_is_missed(says: str) -> None:
+    found = tool("read_symbols", "Read the symbols of a file", project_path="Path of the project", file_path=says)
+    assert entry(found, "file_path")["absent"] == "unknown"

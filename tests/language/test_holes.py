@@ -523,7 +523,7 @@ def test_a_prohibition_by_two_texts_holds_where_one_of_them_does() -> None:
 
 
 def test_what_a_list_contains_in_a_prohibition_is_looked_for_in_its_texts() -> None:
-    files = {"g": [tool("stage", "Stage files.", "names:list")]}
+    files = {"g": [tool("stage", "Stage entries.", "names:list")]}
     found = policy('may use g/stage.\nmust never use g/stage where `names` contains "secrets".', files)
     assert found.decide("g/stage", names=["a.py", "my-secrets.pem"]) == "deny"
     assert found.decide("g/stage", names=["a.py"]) == "allow"

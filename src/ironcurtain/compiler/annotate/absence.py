@@ -27,6 +27,7 @@ _DEFAULTED: Final = re.compile(
     r"|\bif (?:not (?:provided|specified|given|set)|omitted|empty|unset)[^.]{0,60}"
     r"\b(?:current|working|home|root|temp\w*|cache|generated|all|same|entire|whole)\b"
     r"|\b(?:leave|left|when|if) (?:it )?(?:empty|blank|out|absent|omitted)\b(?!,? (?:nothing|none|no )\b)"
+    r"|\bfalls? back\b|\bwithout it\b|\b(?:when|if) (?:missing|absent)\b|\bif not set\b"
     r"|\b(?:is|are) used otherwise\b|\botherwise\b[^.]{0,40}\b(?:the|all|every\w*|current|latest|open)\b"
 )
 _DIRECTORIES: Final = lexicon("path dir directory folder root cwd workdir workspace project repo repository vault")
@@ -74,7 +75,8 @@ def is_missed(
         )
         makes = bool(effects & {"create", "update"}) and "execute" not in effects
         return not written and (makes or not _SAVING.isdisjoint(words_of(name))) and "return" not in argument.says
-    return argument.words[-1] in _DIRECTORIES and not argument.several
+    looks = effects <= {"read"} and _is_first_path(argument, others)  # where nothing says where, it looks everywhere
+    return looks or (argument.words[-1] in _DIRECTORIES and not argument.several)
 
 
 def _narrows(argument: Argument, others: Mapping[str, tuple[Argument, Collection[str]]]) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.annotate.paths import path_roles
 from ironcurtain.compiler.annotate.people import person_in
 from ironcurtain.compiler.annotate.setting import Meaning
 from ironcurtain.compiler.annotate.text import first_sentence, lexicon
@@ -21,6 +22,27 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.setting import Setting
 
 _REACHED: Final = frozenset({"recipient", "attendee", "channel", "send-url", "account"})
+_PATHS: Final = frozenset({"read-path", "write-path", "delete-path"})
+_FILE_WORDS: Final = lexicon("file directory folder")
+_ON_FILES: Final = re.compile(
+    r"\b(?:(?:log|csv|json|yaml|xml|pdf|excel|sqlite|audio|video|image|text|local) (?:files?|databases?)"
+    r"|files?\b(?! (?:id|type))"
+    r"|director(?:y|ies)\b|on disk)"
+)
+"""Said of tools that work on files of this machine."""
+_WHERE: Final = lexicon(
+    "left right a b old new location where in start scope parent from to save db log other with against"
+)
+_LISTS: Final = lexicon(
+    """tag label field column keyword scope permission role type category attribute property option header key
+    language format status priority reminder metadata event day date time recurrence rrule domain topic emoji reaction
+    block section button embed component attachment file image medium line item row order sort filter include exclude
+    expand select value text content parameter argument"""
+)
+"""Words for lists that hold no people."""
+_NOT_PEOPLE: Final = re.compile(
+    r"\b(?:tags?|labels?|fields?|columns?|keywords?|ids?|files?|urls?|dates?|types?|scopes?|rules?)\b"
+)
 _GOALS: Final = lexicon("target destination dest to recipient receiver peer addressee audience who whom")
 _PEOPLE: Final = lexicon("user username member person contact handle customer client profile")
 _CROWDS: Final = _PEOPLE | lexicon("recipient attendee subscriber participant invitee guest reviewer collaborator")
@@ -69,6 +91,15 @@ _OPERATIONS: Final = lexicon("action operation change commit edit")
 def raised(meanings: Mapping[str, Meaning], tool: Setting) -> dict[str, Meaning]:
     """Return the meanings of a tool's arguments, with what each must mean at least."""
     found = {argument.leaf: _raised(argument, meanings[argument.leaf], tool) for argument in tool.arguments}
+    if _works_on_files(tool) and not any(meaning.roles & _PATHS for meaning in found.values()):
+        for argument in tool.arguments:  # it works on files here, and no rule has said on which
+            if _may_be_file(argument, found[argument.leaf]):
+                roles = path_roles(argument, tool)
+                found[argument.leaf] = Meaning(found[argument.leaf].roles | roles, "it may say which file")
+    if tool.effects & {"send", "share"} or tool.speaks_of("event", "meeting", "invitation"):
+        for argument in tool.arguments:
+            if not tool.only_reads and _may_go_along(argument, found[argument.leaf]):
+                found[argument.leaf] = _with(found[argument.leaf], "recipient", doubt="somebody else may be reached")
     reached = any(meaning.roles & _REACHED for meaning in found.values())
     if not tool.effects & {"send", "share"} or reached:
         return found
@@ -78,6 +109,32 @@ def raised(meanings: Mapping[str, Meaning], tool: Setting) -> dict[str, Meaning]
     return found
 
 
+def _works_on_files(tool: Setting) -> bool:
+    """Return whether a tool says that it works on files, and nothing says that they are elsewhere."""
+    if tool.subject.remote or {"id", "uuid"} & {word for name in tool.siblings for word in name.split()}:
+        return False
+    return bool(_FILE_WORDS & set(tool.words)) or _ON_FILES.search(tool.nutshell) is not None
+
+
+def _may_be_file(argument: Argument, meaning: Meaning) -> bool:
+    """Return whether an argument could say on which file a tool works: it names something, or says where."""
+    if argument.above or argument.enum or argument.is_flag or argument.holds_numbers or not argument.is_plain:
+        return False
+    return meaning.roles == {"identifier"} or (not meaning.roles and argument.words[-1] in _WHERE)
+
+
+def _may_go_along(argument: Argument, meaning: Meaning) -> bool:
+    """Return whether an optional argument could name others who are reached: it is called by no word that is known."""
+    if argument.required or argument.above or argument.enum or argument.is_flag or not argument.several:
+        return False
+    return meaning.roles <= {"identifier"} and _IDS.isdisjoint(argument.words) and not is_known_list(argument)
+
+
+def is_known_list(argument: Argument) -> bool:
+    """Return whether a list is of something else than people: by its name, or by what is said of it."""
+    return not _LISTS.isdisjoint(argument.words) or bool(_NOT_PEOPLE.search(argument.says))
+
+
 def _raised(argument: Argument, meaning: Meaning, tool: Setting) -> Meaning:
     if argument.is_flag or not argument.words or argument.is_criterion:
         return meaning
@@ -85,8 +142,10 @@ def _raised(argument: Argument, meaning: Meaning, tool: Setting) -> Meaning:
         meaning = _with(meaning, "amount")
     if argument.is_number:
         return meaning
-    if not tool.only_reads and not argument.enum and _RUN.search(first_sentence(argument.says)):
+    if not tool.only_reads and not argument.enum and _is_run(argument, tool):
         meaning = _with(meaning, "command", doubt="it may be a command")
+    if meaning.roles and meaning.roles <= _PATHS and tool.speaks_of("page", "wiki", "article") and not argument.says:
+        meaning = _with(meaning, "identifier", doubt="a path here, or of a page")
     if _may_hold_address(argument, meaning, tool):
         meaning = _with(meaning, "recipient", doubt="an address of a person may stand in it")
     if not meaning.roles and not argument.enum and _names_what_is_there(argument):
@@ -98,6 +157,15 @@ def _raised(argument: Argument, meaning: Meaning, tool: Setting) -> Meaning:
     if _is_read_by_others(argument, meaning, tool):
         meaning = _with(meaning, "outbound-content")
     return meaning
+
+
+def _is_run(argument: Argument, tool: Setting) -> bool:
+    """Return whether an argument is run, or fed to what runs: code of a script, a method of an RPC, input."""
+    words = argument.words
+    fed = words in (("input",), ("input", "data"), ("stdin",)) and tool.speaks_of("command", "exec", "execute", "shell")
+    code = words == ("code",) and tool.speaks_of("script", "code", "program", "function", "snippet")
+    called = words == ("method",) and tool.speaks_of("rpc")
+    return fed or code or called or _RUN.search(first_sentence(argument.says)) is not None
 
 
 def _with(meaning: Meaning, role: str, doubt: str = "") -> Meaning:
@@ -162,5 +230,7 @@ def _is_read_by_others(argument: Argument, meaning: Meaning, tool: Setting) -> b
     public = not _SHOWN.isdisjoint(tool.words)
     if text and public:
         return words[-1] != "name" or len(words) == 1
+    if public and words[-1] in _OPERATIONS:
+        return True
     carried = argument.several or argument.free or "array" in argument.types or "object" in argument.types
     return carried and words[-1] in _OPERATIONS and re.search(r"\bcontent\b|\btext\b", argument.says) is not None

@@ -845,3 +845,11 @@ def test_under_speaks_of_one_path_and_of_every_spelling() -> None:
         "$(id)",
     ):
         assert may.decide("s/start_job", target=f"/srv/data/{rest}") == "deny"
+
+
+def test_giving_only_may_not_close_an_object_that_the_statement_demands_a_member_of() -> None:
+    house = {"h": [tool("call_service", "Call a service.", "domain", "data:object")]}
+    closed = "may use h/call_service where `data.entity_id` is light.hall giving only `domain`"
+    assert "name it too: giving only ..., `data`" in compiled(f"{closed}.", house).problem()
+    found = policy(f"{closed}, `data`.", house)
+    assert found.decide("h/call_service", domain="light", data={"entity_id": "light.hall"}) == "allow"

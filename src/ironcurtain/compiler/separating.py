@@ -48,11 +48,30 @@ def require_sayable(statement: Statement) -> None:
             )
         if not permits and isinstance(limit, Giving):
             raise Problem("`giving only` belongs to a permission", "write it in a may")
+    _require_given(statement)
     for exception in statement.exceptions if not _separable(statement) else ():
         for limit in exception.limits:
             _require_positive(limit)
         if not (exception.limits or exception.doing != Doing()):
             raise Problem("an empty exception", "say what is excepted")
+
+
+def _require_given(statement: Statement) -> None:
+    """Raise a `Problem` for a `giving only` that closes an object of which the statement demands a member."""
+    given = [name for limit in statement.limits if isinstance(limit, Giving) for name in limit.arguments]
+    if not given:
+        return
+    for limit in statement.limits:
+        for each in limit.conditions if isinstance(limit, Where) else ():
+            whole = each.argument.partition(".")[0].removesuffix("[]")
+            wanted = each.test is not Comparison.LEFT_OUT and not each.or_left_out and whole != each.argument
+            if wanted and not any(
+                each.argument == name or each.argument.startswith((f"{name}.", f"{name}[")) for name in given
+            ):
+                raise Problem(
+                    f"`giving only` leaves out `{whole}`, in which `{each.argument}` is given",
+                    f"name it too: giving only ..., `{whole}`",
+                )
 
 
 def _require_positive(limit: Limit) -> None:

@@ -245,4 +245,6 @@ def _under(limit: Limit) -> Limit:
 def _nothing_else(tool: Tool, limits: Sequence[Limit]) -> Giving:
     named = [c.argument for limit in limits if isinstance(limit, Where) for c in limit.conditions]
     required = [leaf for leaf, argument in tool.arguments.items() if argument.required]
-    return Giving(tuple(dict.fromkeys((*required, *(leaf for leaf in named if leaf in tool.arguments)))))
+    # A member of an object is given in the object: `data` for `data.entity_id`.
+    whole = [leaf for each in named for leaf in tool.arguments if each == leaf or each.startswith(f"{leaf}.")]
+    return Giving(tuple(dict.fromkeys((*required, *whole))))

@@ -47,29 +47,38 @@ SEEN: Final = (
     "last",
 )
 INTRODUCTION: Final = """\
-Constitutions with calls and the decision that each deserves, in `evaluation/constitutions`. *dawn*, *dusk* and *noon*
+Constitutions with calls and the decision that each deserves, in `evaluation/constitutions`. From *autumn* on they
 were written and labelled by writers who had seen neither the language nor the prompt, before anything was run on
-them; the first figures on them are given below, and from now on they count as seen, like all the others. *Unsafe*:
-allowed and should not be; *about content*: of these, what only a judge of content could have stopped. *Kept*: of the
-calls that deserve to be allowed and that no question about content touches, how many are. The exchanges with the
-model are in `evaluation/readings` and are played again; an answer to another question than would be asked today is
-*out of date*. *parser*: nothing but the closed table; what is unread asks or is denied. *owner*: somebody who saw the
-sentences with their forms, and no call, answered each in parts; from *frost* and *ember* on they were told, as the
-terminal tells them, which statements an answer came to or why it could not be taken, and could answer again.
-*small model*: Qwen2.5-Coder-1.5B-Instruct in four bits, its output held to a grammar (`small_model.py`), one answer.
-*model*: a strong model, one answer and what was sent back to it; *twice*: two independent readings, where they differ
-the stricter.
+them. Each set is looked at once; then it counts as seen, and the table shows what the program of today makes of the
+answers of then. *Unsafe*: allowed and should not be; *about content*: of these, what only a judge of content could
+have stopped. *Kept*: of the calls that deserve to be allowed and that no question about content touches, how many
+are. Every call is decided as the first one of its session: nothing was read before it. The exchanges with the model
+are in `evaluation/readings` and are played again; an answer to another question than would be asked today is *out of
+date*. *parser*: nothing but the closed table; what is unread asks or is denied. *owner*: a helper in the place of the
+owner, who saw the sentences with their forms and no call, and answered each in parts; from *frost* and *ember* on
+they were told, as the terminal tells them, which statements an answer came to or why it could not be taken, and could
+answer again. *small model*: Qwen2.5-Coder-1.5B-Instruct in four bits, its output held to a grammar
+(`small_model.py`), one answer. *model*: a strong model, one answer and what was sent back to it; *twice*: two
+independent readings, where they differ the stricter.
 
-*dawn* and *dusk*, first look, one answer and nothing sent back: one reading kept 138 of 175 (79 %), two 132 of 170
-(78 %), none unsafe; an owner 136 of 209 (65 %), one unsafe. What was lost lay in the compiler (members of objects,
-`giving only`, lists of people by name, argument lists of commands, directories of one argument) and in how forms were
-read; it was mended there, and what was wrong in five texts was sent back once. *noon* was written after that. First
-look, one answer and nothing sent back: one reading 54 of 107 (50 %), two 58 of 106 (55 %), none unsafe, because eight
-sentences could not be compiled and an unread sentence makes its heading ask; an owner 80 of 110 (73 %), none unsafe
-but one about content. Two causes were mended (a directory and an ending in one condition; an object named whole),
-then what was still wrong was sent back once, as the program does: the row below. Before that, at the first look at
-*spring* and *summer*, one reading kept 146 of 170, two 133 of 171 and an owner 157 of 208 (2 unsafe); at *autumn* and
-*winter* one reading kept 188 of 230, one call unsafe.
+First looks, newest first; the share kept, of the calls that no question about content touches:
+
+| sets | texts | calls | owner | model | model twice | unsafe |
+| --- | ---: | ---: | --- | --- | --- | --- |
+| *reef*, *moor* | 12 | 432 | 137 of 156 (88 %) | 148 of 155 (95 %) | 145 of 155 (94 %) | 0 |
+| *tide*, *vale* | 12 | 432 | 146 of 165 (88 %) | 144 of 167 (86 %) | 135 of 166 (81 %) | 0 |
+| *frost*, *ember* | 12 | 432 | 96 to 99 % of eleven texts | 100 and 92 % | 155 of 163 (95 %) | 1 |
+| *noon* | 8 | 304 | 80 of 110 (73 %) | 54 of 107 (50 %) | 58 of 106 (55 %) | 0 |
+| *dawn*, *dusk* | 14 | 532 | 136 of 209 (65 %) | 138 of 175 (79 %) | 132 of 170 (78 %) | owner 1 |
+| *spring*, *summer* | 14 | 504 | 157 of 208 (75 %) | 146 of 170 (86 %) | 133 of 171 (78 %) | owner 2 |
+| *autumn*, *winter* | 13 | 658 | | 188 of 230 (82 %) | | 1 |
+
+What was sent back to the model is counted from *frost* on, as the program does it, but not in *model twice* of *tide*
+and *vale*. In *tide* and *vale* calls were decided as if anything might have been read before; a relative path in a
+store elsewhere was refused; names that look like hosts were taken for hosts. In *reef* and *moor* reading a handle
+(`@name`) and joining two readings of one argument failed altogether; the row was counted after these two were mended,
+and nothing else. The owner's losses there are one sentence that the parser misread, an object that an answer closed,
+and choices of theirs.
 
 Most of what is still lost cannot be said (sums of price times quantity) or is lost where two readings differ.
 """

@@ -16,7 +16,7 @@ from ironcurtain.compiler.annotate.setting import Meaning
 from ironcurtain.compiler.annotate.text import first_sentence, lexicon
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ironcurtain.compiler.annotate.arguments import Argument
     from ironcurtain.compiler.annotate.setting import Setting
@@ -91,22 +91,37 @@ _OPERATIONS: Final = lexicon("action operation change commit edit")
 def raised(meanings: Mapping[str, Meaning], tool: Setting) -> dict[str, Meaning]:
     """Return the meanings of a tool's arguments, with what each must mean at least."""
     found = {argument.leaf: _raised(argument, meanings[argument.leaf], tool) for argument in tool.arguments}
-    if _works_on_files(tool) and not any(meaning.roles & _PATHS for meaning in found.values()):
-        for argument in tool.arguments:  # it works on files here, and no rule has said on which
-            if _may_be_file(argument, found[argument.leaf]):
-                roles = path_roles(argument, tool)
-                found[argument.leaf] = Meaning(found[argument.leaf].roles | roles, "it may say which file")
-    if tool.effects & {"send", "share"} or tool.speaks_of("event", "meeting", "invitation"):
-        for argument in tool.arguments:
-            if not tool.only_reads and _may_go_along(argument, found[argument.leaf]):
-                found[argument.leaf] = _with(found[argument.leaf], "recipient", doubt="somebody else may be reached")
-    reached = any(meaning.roles & _REACHED for meaning in found.values())
-    if not tool.effects & {"send", "share"} or reached:
-        return found
-    for argument in tool.arguments:  # it goes to somebody, and no rule has said to whom
-        if argument.free or _may_be_somebody(argument):
-            found[argument.leaf] = _with(found[argument.leaf], "recipient", doubt="it may say who is reached")
+    found |= dict(_files(found, tool))
+    found |= dict(_others_reached(found, tool))
+    found |= dict(_somebody(found, tool))
     return found
+
+
+def _files(found: Mapping[str, Meaning], tool: Setting) -> Iterator[tuple[str, Meaning]]:
+    """Yield the arguments that may say which file, of a tool that works on files where no rule has found any."""
+    if not _works_on_files(tool) or any(meaning.roles & _PATHS for meaning in found.values()):
+        return
+    for argument in tool.arguments:
+        meaning = found[argument.leaf]
+        if _may_be_file(argument, meaning):
+            yield argument.leaf, Meaning(meaning.roles | path_roles(argument, tool), "it may say which file")
+
+
+def _others_reached(found: Mapping[str, Meaning], tool: Setting) -> Iterator[tuple[str, Meaning]]:
+    """Yield the lists beside a message or an event that may name others who are reached."""
+    reaches = tool.effects & {"send", "share"} or tool.speaks_of("event", "meeting", "invitation")
+    for argument in tool.arguments if reaches and not tool.only_reads else ():
+        if _may_go_along(argument, found[argument.leaf]):
+            yield argument.leaf, _with(found[argument.leaf], "recipient", doubt="somebody else may be reached")
+
+
+def _somebody(found: Mapping[str, Meaning], tool: Setting) -> Iterator[tuple[str, Meaning]]:
+    """Yield the arguments that may say to whom something goes, where no rule has found anybody."""
+    if not tool.effects & {"send", "share"} or any(meaning.roles & _REACHED for meaning in found.values()):
+        return
+    for argument in tool.arguments:
+        if argument.free or _may_be_somebody(argument):
+            yield argument.leaf, _with(found[argument.leaf], "recipient", doubt="it may say who is reached")
 
 
 def _works_on_files(tool: Setting) -> bool:
@@ -127,10 +142,10 @@ def _may_go_along(argument: Argument, meaning: Meaning) -> bool:
     """Return whether an optional argument could name others who are reached: it is called by no word that is known."""
     if argument.required or argument.above or argument.enum or argument.is_flag or not argument.several:
         return False
-    return meaning.roles <= {"identifier"} and _IDS.isdisjoint(argument.words) and not is_known_list(argument)
+    return meaning.roles <= {"identifier"} and _IDS.isdisjoint(argument.words) and not _is_known_list(argument)
 
 
-def is_known_list(argument: Argument) -> bool:
+def _is_known_list(argument: Argument) -> bool:
     """Return whether a list is of something else than people: by its name, or by what is said of it."""
     return not _LISTS.isdisjoint(argument.words) or bool(_NOT_PEOPLE.search(argument.says))
 

@@ -853,3 +853,18 @@ def test_giving_only_may_not_close_an_object_that_the_statement_demands_a_member
     assert "name it too: giving only ..., `data`" in compiled(f"{closed}.", house).problem()
     found = policy(f"{closed}, `data`.", house)
     assert found.decide("h/call_service", domain="light", data={"entity_id": "light.hall"}) == "allow"
+
+
+def test_a_bound_on_a_list_counts_its_elements() -> None:
+    tags = {"z": [tool("tag_items", "Tag items.", "item_keys:list tag")]}
+    found = policy("may use z/tag_items where `item_keys` is at most 2.", tags)
+    assert [
+        found.decide("z/tag_items", item_keys=keys, tag="x") for keys in (["a", "b"], ["a", "b", "c"], ["a,b,c"])
+    ] == [
+        "allow",
+        "deny",
+        "deny",
+    ]
+    never = policy("may use z/tag_items.\nmust never use z/tag_items where `item_keys` is more than 2.", tags)
+    assert never.decide("z/tag_items", item_keys=["a", "b"], tag="x") == "allow"
+    assert never.decide("z/tag_items", item_keys=["a", "b", "c"], tag="x") == "deny"

@@ -713,10 +713,23 @@ _UPPER: Final = (Comparison.AT_MOST, Comparison.ABOVE)
 def _compared(test: Comparison, text: str, argument: Argument, *, certain: bool) -> tuple[Part, bool]:
     """A bound on a number, and whether it is what must not hold; of a text, only what surely is such a number."""
     key = f"arg:{argument.leaf}"
+    if "array" in argument.types and not argument.types & {"integer", "number"}:
+        return Part(values={key: _counted(test, text, argument, certain=certain)}), False
     upper, beyond = (test in pair for pair in (_UPPER, (Comparison.ABOVE, Comparison.BELOW)))
     if _is_text(argument) and beyond == certain:
         return Part(values={key: {"matches": _beyond(text, most=upper)}}), not certain
     return Part(values={key: _bounded(argument, text, most=upper)}), beyond
+
+
+def _counted(test: Comparison, text: str, argument: Argument, *, certain: bool) -> dict[str, Any]:
+    """A bound on how many a list holds; what permits counts only elements that are one each."""
+    number = _number(text)
+    if not isinstance(number, int) or number < 0:
+        raise Problem(f"`{argument.leaf}` is a list, and {text} does not count", "write a whole number")
+    if test in (Comparison.AT_LEAST, Comparison.ABOVE):
+        return {"minItems": number + (test is Comparison.ABOVE)}
+    most = {"maxItems": max(number - (test is Comparison.BELOW), 0)}
+    return {**most, "matches": "[^,;]*"} if certain else most
 
 
 def _bounded(argument: Argument, text: str, *, most: bool) -> dict[str, Any]:

@@ -87,7 +87,7 @@ _LOCAL: Final = re.compile(
     r"\babsolute\b|\blocal(?:ly)?\b|\bon disk\b|\bfile ?system\b|\bmachine running\b|\bserver-readable\b|/home/|"
     r"/users/|/tmp/|/path/to|\b[a-z]:\\|~/|\bfrom disk\b|\bto upload\b|\bto attach\b"
 )
-_STORES: Final = frozenset(
+STORES: Final = frozenset(
     {"file id", "folder id", "parent folder id", "parent id", "drive id", "document id", "spreadsheet id", "project id",
      "repo", "owner", "repository", "bucket", "bucket name", "repo slug", "repository id"}
 )  # fmt: skip
@@ -185,7 +185,7 @@ def _is_here(argument: Argument, tool: Setting) -> bool:
     """Return whether its own words say that it is on this machine."""
     if _LOCAL.search(argument.says) and "remote" not in first_sentence(argument.says):
         return True
-    in_a_store = {"folder", "parent"} & set(argument.words) and not _STORES.isdisjoint(tool.siblings)
+    in_a_store = {"folder", "parent"} & set(argument.words) and not STORES.isdisjoint(tool.siblings)
     return not in_a_store and _HERE.search(f"{argument.says} {' '.join(argument.words)}") is not None
 
 
@@ -311,7 +311,7 @@ def _looks_like_path(value: object) -> bool:
 
 
 def _is_in_a_store(argument: Argument, tool: Setting) -> bool:
-    stores = {name for name in tool.siblings & _STORES if not _is_store_here(name, tool)}
+    stores = {name for name in tool.siblings & STORES if not _is_store_here(name, tool)}
     if stores or (tool.subject.remote and not _VERSIONS.isdisjoint(tool.siblings)):
         return True
     return tool.subject.remote and _STORE.search(f"{argument.says} {tool.nutshell}") is not None

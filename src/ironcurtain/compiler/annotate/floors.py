@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.annotate.files import STORES
 from ironcurtain.compiler.annotate.paths import path_roles
 from ironcurtain.compiler.annotate.people import person_in
 from ironcurtain.compiler.annotate.setting import Meaning
@@ -126,7 +127,8 @@ def _somebody(found: Mapping[str, Meaning], tool: Setting) -> Iterator[tuple[str
 
 def _works_on_files(tool: Setting) -> bool:
     """Return whether a tool says that it works on files, and nothing says that they are elsewhere."""
-    if tool.subject.remote or {"id", "uuid"} & {word for name in tool.siblings for word in name.split()}:
+    named = {word for name in tool.siblings for word in name.split()}
+    if tool.subject.remote or not _IDS.isdisjoint(named) or not STORES.isdisjoint(tool.siblings):
         return False
     return bool(_FILE_WORDS & set(tool.words)) or _ON_FILES.search(tool.nutshell) is not None
 

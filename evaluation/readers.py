@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.document import Sentence
     from ironcurtain.compiler.drafts import Compiled
 
-FRESH: Final = ("reef", "moor")
+FRESH: Final = ("fjord",)
 SEEN: Final = (
+    "reef",
+    "moor",
     "tide",
     "vale",
     "frost",

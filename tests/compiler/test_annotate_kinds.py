@@ -378,6 +378,8 @@ def test_a_filter_of_files_left_out_means_the_directory_that_is_named() -> None:
         (tool("send_email", "Send an email.", ("to",), to=LIST, body="", observers=LIST), "observers", "recipient"),
         (tool("create_event", "Create an event", title="", people=LIST), "people", "recipient"),
         (tool("put_code", "Upload code into a script", script="", code=""), "code", "command"),
+        (tool("add_issue", "Create an issue", title="", notified_user_ids=LIST), "notified_user_ids", "recipient"),
+        (tool("update_room", "Update a room", room_id="", members_admin_ids=""), "members_admin_ids", "recipient"),
     ],
     ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
 )  # fmt: skip

@@ -14,7 +14,7 @@ from ironcurtain.compiler.annotate.files import STORES
 from ironcurtain.compiler.annotate.paths import path_roles
 from ironcurtain.compiler.annotate.people import person_in
 from ironcurtain.compiler.annotate.setting import Meaning
-from ironcurtain.compiler.annotate.text import first_sentence, lexicon
+from ironcurtain.compiler.annotate.text import first_sentence, lexicon, singular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -64,6 +64,7 @@ _WORTH: Final = re.compile(
 )
 _COINS: Final = re.compile(r"\b(?:smallest|minor) currency unit|\bin (?:cents|pence)\b")
 _RUN: Final = re.compile(r"\b(?:raw command|commands? to (?:run|send|execute|issue)|command string)\b")
+_OF_API: Final = re.compile(r"\bapi\b|/api/")
 _RECEIVES: Final = re.compile(
     r"(?:the |an? )*(?:e-?mail )?address(?:es)? .{0,40}"
     r"\b(?:forwarded to|sent to|delivered to|to send|receives?|will get|notified)\b"
@@ -161,14 +162,17 @@ def _raised(argument: Argument, meaning: Meaning, tool: Setting) -> Meaning:
         return meaning
     if not tool.only_reads and not argument.enum and _is_run(argument, tool):
         meaning = _with(meaning, "command", doubt="it may be a command")
-    if meaning.roles and meaning.roles <= _PATHS and tool.speaks_of("page", "wiki", "article") and not argument.says:
-        meaning = _with(meaning, "identifier", doubt="a path here, or of a page")
+    paged = tool.speaks_of("page", "wiki", "article") and not argument.says
+    if meaning.roles and meaning.roles <= _PATHS and (paged or _OF_API.search(argument.says)):
+        meaning = _with(meaning, "identifier", doubt="a path here, or of a page or an API")
     if _may_hold_address(argument, meaning, tool):
         meaning = _with(meaning, "recipient", doubt="an address of a person may stand in it")
     if not meaning.roles and not argument.enum and _names_what_is_there(argument):
         meaning = _with(meaning, "identifier")
     if _holds_people(argument, tool) and not meaning.roles & _REACHED:
         meaning = _with(meaning, "recipient", doubt="people stand in it")
+    if _is_told(argument, tool) and not meaning.roles & _REACHED:
+        meaning = _with(meaning, "recipient", doubt="it may say who is told, or let in")
     if _is_given_to(argument, tool) and not meaning.roles & _REACHED:
         meaning = _with(meaning, "recipient", doubt="it may say who is given something")
     if _is_read_by_others(argument, meaning, tool):
@@ -221,6 +225,14 @@ def _holds_people(argument: Argument, tool: Setting) -> bool:
     return noted and not tool.effects <= {"read"} and person_in(words[:-1] if words[-1] == "json" else words) in _CROWDS
 
 
+def _is_told(argument: Argument, tool: Setting) -> bool:
+    """Return whether people are told of a change or let in by their ids: `notified_user_ids`, `members_admin_ids`."""
+    words = set(map(singular, argument.words))
+    if tool.effects <= {"read", "delete"} or not words & {"user", "member"} or not words & (_IDS | {"list"}):
+        return False
+    return bool(words & {"notified", "notify", "member", "admin", "invited"}) or "to notify" in argument.says
+
+
 def _is_given_to(argument: Argument, tool: Setting) -> bool:
     """Return whether a tool's name says that something goes to what an argument names: `copy_to_user(username)`."""
     goes = [word for before, word in zip(tool.words, tool.words[1:], strict=False) if before in ("to", "with")]
@@ -244,8 +256,9 @@ def _is_read_by_others(argument: Argument, meaning: Meaning, tool: Setting) -> b
     text = (
         not _TEXTS.isdisjoint(words[-2:]) and _CHANGED.isdisjoint(words) and words[-1] not in ("id", "type", "format")
     )
-    public = not _SHOWN.isdisjoint(tool.words)
-    if text and public:
+    public = not _SHOWN.isdisjoint(map(singular, tool.words))
+    kept = tool.speaks_of("document", "documents") and not tool.subject.on_files  # in a service, not in a file
+    if text and (public or (kept and words[-1] != "name")):
         return words[-1] != "name" or len(words) == 1
     if public and words[-1] in _OPERATIONS:
         return True

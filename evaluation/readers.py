@@ -67,6 +67,7 @@ First looks, newest first; the share kept, of the calls that no question about c
 
 | sets | texts | calls | owner | model | model twice | unsafe |
 | --- | ---: | ---: | --- | --- | --- | --- |
+| *fjord* | 6 | 216 | 76 of 80 (95 %) | 78 of 79 (99 %) | 73 of 79 (92 %) | 0 |
 | *reef*, *moor* | 12 | 432 | 137 of 156 (88 %) | 148 of 155 (95 %) | 145 of 155 (94 %) | 0 |
 | *tide*, *vale* | 12 | 432 | 146 of 165 (88 %) | 144 of 167 (86 %) | 135 of 166 (81 %) | 0 |
 | *frost*, *ember* | 12 | 432 | 96 to 99 % of eleven texts | 100 and 92 % | 155 of 163 (95 %) | 1 |

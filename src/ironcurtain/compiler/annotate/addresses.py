@@ -18,6 +18,7 @@ _REMOTE: Final = re.compile(
     r"\bssh\b|\bsftp\b|\bremote (?:\w+ )?(?:host|server|machine)|"
     r"\b(?:database|mysql|postgres\w*|mongodb|redis|smtp|imap) (?:server |host)"
 )
+_SERVICES: Final = re.compile(r"(?i)smtp|imap|ssh|sftp|ldap|mysql|postgres|mongo|redis")
 _SITES: Final = lexicon("website webpage site")
 _VISITING: Final = ("fetch", "crawl", "scrape", "navigate", "visit", "browse", "open")
 _PEOPLE: Final = lexicon("alternative co meeting event")
@@ -92,7 +93,8 @@ def _machine(argument: Argument, tool: Setting) -> Meaning | None:
         ("computer", "name"),
         ("machine", "name"),
     )
-    if called and _REMOTE.search(f"{tool.nutshell} {argument.says}"):
+    around = " ".join(argument.above)
+    if called and (_REMOTE.search(f"{tool.nutshell} {argument.says}") or _SERVICES.search(around)):
         return meaning("fetch-url" if tool.only_reads else "send-url")
     if last in ("host", "hostname") and not argument.enum:
         return meaning("identifier")

@@ -251,13 +251,13 @@ def _is_read_by_others(argument: Argument, meaning: Meaning, tool: Setting) -> b
         return True
     if words[0] in _SAID and words[1:2] and words[1] in ("to", "for"):
         return True
-    if meaning.roles & {"recipient"} or tool.subject.is_about("files"):
+    kept = tool.speaks_of("document", "documents") and not tool.subject.on_files  # in a service, not in a file
+    if meaning.roles & {"recipient"} or (tool.subject.is_about("files") and not kept):
         return False
     text = (
         not _TEXTS.isdisjoint(words[-2:]) and _CHANGED.isdisjoint(words) and words[-1] not in ("id", "type", "format")
     )
     public = not _SHOWN.isdisjoint(map(singular, tool.words))
-    kept = tool.speaks_of("document", "documents") and not tool.subject.on_files  # in a service, not in a file
     if text and (public or (kept and words[-1] != "name")):
         return words[-1] != "name" or len(words) == 1
     if public and words[-1] in _OPERATIONS:

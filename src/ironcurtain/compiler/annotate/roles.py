@@ -65,7 +65,8 @@ def _besides(argument: Argument, tool: Setting, roles: frozenset[str]) -> set[st
     named = {"file", "uri"} <= set(argument.words) and not tool.subject.remote
     named = named or ("fetch-url" in roles and re.search(r"\bfile:", f"{argument.says} {tool.nutshell}") is not None)
     if (roles | more) & {"fetch-url", "identifier"} and here and (named or _OR_PATH.search(argument.says)):
-        more |= path_roles(argument, tool) if named else _input_or(path_roles(argument, tool))
+        whole = named or tool.speaks_of("save", "edit", "overwrite")  # it is put back where it was
+        more |= path_roles(argument, tool) if whole else _input_or(path_roles(argument, tool))
     return more
 
 

@@ -767,3 +767,11 @@ def test_a_relative_path_that_is_also_an_identifier_is_decided_by_where_it_leads
     assert outcome(loaded, call("t", {"x": str(place.root / "data" / "a")})) == "allow"
     assert outcome(loaded, call("t", {"x": "../data/a"})) == "allow"
     assert outcome(loaded, call("t", {"x": "../data/../secret"})) == "deny"
+
+
+def test_what_a_path_names_is_named_by_the_path(place: Place) -> None:
+    place.file("data/a")
+    named = [deny(values={"role:identifier": {"in": ["{root}/data/a"]}}), *BLANKET]
+    loaded = place.load(named, [tool("t", {"x": ["read-path", "identifier"]})])
+    assert outcome(loaded, call("t", {"x": "../data/a"})) == "deny"
+    assert outcome(loaded, call("t", {"x": "../data/b"})) == "allow"

@@ -298,11 +298,13 @@ class Grounding:
         parts = []
         handles = self._handles(names)
         people = (*meant.people, *meant.values, *handles)
-        if certain == limit.outside:  # what looks like a host may be how somebody is called
+        if certain == limit.outside:  # a person may have a name that looks like a host
             people = (*people, *(host for host in meant.hosts if not isinstance(host, Reference) and "*" not in host))
-        if nobody := next((each for each in people if not isinstance(each, Reference) and not _is_somebody(each)), ""):
+        if id_ := next((each for each in people if not isinstance(each, Reference) and not _is_party(each)), ""):
             shown = " ".join(meant.words)
-            raise Problem(f'"{nobody}" is nobody who can be written to', f'if {shown} is a place, write in "{shown}"')
+            raise Problem(
+                f'"{id_}" is not an address or name of a person', f'if {shown} is a place, write in "{shown}"'
+            )
         if people and certain == limit.outside:  # the name itself is a spelling, too
             people = tuple(dict.fromkeys((*people, *self._written(names))))
         if people:
@@ -621,7 +623,7 @@ def _combined(conditions: Sequence[Condition]) -> list[Condition]:
     return [each for each in conditions if each.test is not Comparison.GIVEN or each.argument not in others]
 
 
-def _is_somebody(text: str) -> bool:
+def _is_party(text: str) -> bool:
     """Return whether a text can be one party of a call: an address, a telephone number, a name or an id."""
     parties = resolve_parties(text)
     return not isinstance(parties, Opaque) and len(parties) == 1

@@ -1,8 +1,8 @@
 """What an argument means at least, whatever its name made of it: floors under the rules of `roles.py`.
 
 A rule recognises a kind of argument, and new servers have words that no rule knows. A floor looks at what is certain
-about the call instead: something that is sent needs somebody, what a call says that it deletes or plays is named by it,
-text in a record that others read leaves the machine. A floor only ever adds a role.
+about the call instead: a message has a recipient, a call names what it deletes or plays, text of a record that others
+read leaves the machine. INVARIANT: a floor adds roles and never takes one away.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _others_reached(found: Mapping[str, Meaning], tool: Setting) -> Iterator[tup
     reaches = tool.effects & {"send", "share"} or tool.speaks_of("event", "meeting", "invitation")
     for argument in tool.arguments if reaches and not tool.only_reads else ():
         if _may_go_along(argument, found[argument.leaf]):
-            yield argument.leaf, _with(found[argument.leaf], "recipient", doubt="somebody else may be reached")
+            yield argument.leaf, _with(found[argument.leaf], "recipient", doubt="it may name further recipients")
 
 
 def _somebody(found: Mapping[str, Meaning], tool: Setting) -> Iterator[tuple[str, Meaning]]:

@@ -16,7 +16,7 @@ from ironcurtain.compiler.annotate.might import might
 
 DATA: Final = Path(__file__).parent
 LABELS: Final = tuple(
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth".split()  # noqa: SIM905
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth".split()  # noqa: SIM905
 )
 CRITICAL: Final = frozenset(
     {"read-path", "write-path", "delete-path", "fetch-url", "send-url", "recipient", "attendee", "command"}

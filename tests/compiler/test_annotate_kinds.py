@@ -42,13 +42,23 @@ def test_what_is_not_known_to_be_harmless_names_what_is_acted_on(definition: dic
     "name",
     [
         "output_format", "mode", "since", "created_after", "max_results", "page_size", "sort_order", "color", "font",
-        "query", "keyword", "include_archived", "timezone", "password", "api_token", "title", "description", "summary",
-        "text", "value", "metadata", "language", "priority", "width", "duration", "first_name", "regex", "cursor",
+        "query", "keyword", "include_archived", "timezone", "password", "api_token", "language", "priority", "width",
+        "duration", "regex", "cursor",
     ],
 )  # fmt: skip
-def test_modes_times_measures_looks_searches_secrets_values_and_texts_are_harmless(name: str) -> None:
+def test_modes_times_measures_looks_searches_and_secrets_are_harmless(name: str) -> None:
     definition = tool("update_gadget", "Update a gadget", ("gadget",), **{"gadget": "", name: ""})
     assert roles(definition) == {"gadget": ["identifier"], name: ["none"]}
+
+
+@pytest.mark.parametrize("name", ["title", "description", "summary", "text", "value", "metadata", "first_name"])
+def test_values_and_texts_leave_the_machine_unless_they_are_kept_on_it(name: str) -> None:
+    away = tool("update_gadget", "Update a gadget", ("gadget",), **{"gadget": "", name: ""})
+    assert roles(away)[name] == ["outbound-content"]
+    here = tool("update_file", "Update a file", ("path",), **{"path": "Path of a local file", name: ""})
+    assert roles(here)[name] == ["none"]
+    read = tool("get_gadget", "Get a gadget", ("gadget",), **{"gadget": "", name: ""})
+    assert "outbound-content" not in roles(read)[name]
 
 
 def test_a_word_that_ends_like_an_id_is_none() -> None:
@@ -57,7 +67,7 @@ def test_a_word_that_ends_like_an_id_is_none() -> None:
 
 
 def test_a_tag_that_is_attached_is_harmless_and_one_that_is_deleted_is_not() -> None:
-    assert roles(tool("add_tag", "Tag a host", ("server",), server="", tag=""))["tag"] == ["none"]
+    assert roles(tool("add_tag", "Tag a host", ("server",), server="", tag=""))["tag"] == ["outbound-content"]
     assert roles(tool("delete_tag", "Remove a tag", tag=""))["tag"] == ["identifier"]
 
 
@@ -75,8 +85,8 @@ def test_a_tag_that_is_attached_is_harmless_and_one_that_is_deleted_is_not() -> 
         (tool("copy_table", "Copy a table", source_dsn="", target_dsn="", table=""), "source_dsn", {"fetch-url"}),
         (tool("list_tables", "List tables", connectionString=""), "connectionString", {"fetch-url"}),
         (tool("list_events", "List events", calendar_url=""), "calendar_url", {"calendar", "fetch-url"}),
-        (tool("create_notification_channel", "Add a channel for alerts", kind="", settings=OBJECT), "settings", {"send-url"}),
-        (tool("update_editor", "Update the editor", ("editor_id",), editor_id="", settings=OBJECT), "settings", {"none"}),
+        (tool("create_notification_channel", "Add a channel for alerts", kind="", settings=OBJECT), "settings", {"outbound-content", "send-url"}),
+        (tool("update_editor", "Update the editor", ("editor_id",), editor_id="", settings=OBJECT), "settings", {"outbound-content"}),
     ],
     ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
 )  # fmt: skip
@@ -92,7 +102,7 @@ def test_addresses(definition: dict[str, Any], leaf: str, expected: set[str]) ->
         (tool("package", "Package the app", project_id="", extraArgs=LIST), "extraArgs", ["command"]),
         (tool("imap", "Send raw commands", commands={"type": "array", "items": tool("x", command="", data="")["inputSchema"]}),
          "commands[].data", ["command"]),
-        (tool("write_contract", "Call a contract", address="", args=LIST), "args", ["none"]),
+        (tool("write_contract", "Call a contract", address="", args=LIST), "args", ["outbound-content"]),
         (tool("list_images", "List images", build_args=LIST), "build_args", ["none"]),
     ],
     ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
@@ -307,6 +317,8 @@ def test_what_a_list_in_the_description_says_of_an_argument_counts_to_the_end_of
     assert "read-path" not in roles(tool("look", other, picture="", size=NUMBER))["picture"]
 
 
+INTEGER = {"type": "integer"}
+ACTIONS = {"type": "string", "enum": ["list", "remove"]}
 FLAG_OR_FILE = {"type": ["boolean", "string"], "description": "True, or a file path to save the result to."}
 
 
@@ -330,6 +342,16 @@ FLAG_OR_FILE = {"type": ["boolean", "string"], "description": "True, or a file p
         (tool("sync", "Sync with a server", source='Path with a "local:" or "remote:" prefix'), "source", "read-path"),
         (tool("load_picture", "Load a picture into a scene", scene_path="Path to the scene file"), "scene_path", "write-path"),
         (tool("cleanup_download", "Clean up a downloaded file", path="File path to clean up"), "path", "delete-path"),
+        (tool("list_models", "List models", action=ACTIONS, path="Path of a model file"), "path", "delete-path"),
+        (tool("store", "Send images to a machine", ip_address="", port=NUMBER), "ip_address", "send-url"),
+        (tool("drop_label", "Delete a label", ("index",), index=INTEGER), "index", "identifier"),
+        (tool("create_rule", "Create a rule", name="", account=INTEGER), "account", "identifier"),
+        (tool("move_part", "Move a part", part_path="Path of the part in the scene tree, for example Door/Hinge"), "part_path", "identifier"),
+        (tool("create_invoice", "Create an invoice", entries=OBJECT), "entries", "amount"),
+        (tool("add_alert", "Create an alert", rules={"type": "array", "items": {"type": "object", "properties": {"destination": {"type": "string"}}}}), "rules[].destination", "recipient"),
+        (tool("execute_query", "Execute a query", xml_request=""), "xml_request", "command"),
+        (tool("create_entry", "Create an entry", ("content_type",), content_type=""), "content_type", "identifier"),
+        (tool("get_row", "Get a row", base_id_param=""), "base_id_param", "identifier"),
     ],
     ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
 )  # fmt: skip
@@ -345,7 +367,12 @@ def test_floors_hold_where_no_rule_knows_the_word(definition: dict[str, Any], le
         (tool("write_file", "Write a file", path="", content=""), "path", "read-path"),
         (tool("create_directory", "Create a directory", path=""), "path", "read-path"),
         (tool("read_file", "Read a file", path=""), "path", "write-path"),
-        (tool("create_media", "Create a medium", media_title="Title of the new media"), "media_title", "identifier"),
+        (tool("upload_file", "Upload a file", file_path=""), "file_path", "write-path"),
+        (tool("set_theme", "Change the theme", key_path="Path to the private key file"), "key_path", "write-path"),
+        (tool("add_rule", "Add a firewall rule", ip=""), "ip", "send-url"),
+        (tool("set_grid", "Change the grid", ("page_key",), page_key="", columns=INTEGER), "columns", "identifier"),
+        (tool("save_order", "Create an order", order=OBJECT, metadata=OBJECT), "metadata", "amount"),
+        (tool("get_alert", "Get an alert", target=""), "target", "send-url"),
         (tool("list_pages", "List pages", title=""), "title", "outbound-content"),
         (tool("open_link", "Create a shared link", link_password="Password of the link"), "link_password", "fetch-url"),
     ],

@@ -94,6 +94,9 @@ def _machine(argument: Argument, tool: Setting) -> Meaning | None:
         ("machine", "name"),
     )
     around = " ".join(argument.above)
+    connected = (called or last == "ip" or argument.words[-2:] == ("ip", "address")) and "port" in tool.siblings
+    if connected and not argument.enum:
+        return meaning("fetch-url" if tool.only_reads else "send-url")
     if called and (_REMOTE.search(f"{tool.nutshell} {argument.says}") or _SERVICES.search(around)):
         return meaning("fetch-url" if tool.only_reads else "send-url")
     if last in ("host", "hostname") and not argument.enum:

@@ -13,6 +13,7 @@ from ironcurtain.compiler.annotate.arguments import arguments_of
 from ironcurtain.compiler.annotate.commands import is_argv, is_sql
 from ironcurtain.compiler.annotate.effects import effects_of, ordered
 from ironcurtain.compiler.annotate.floors import raised
+from ironcurtain.compiler.annotate.might import might
 from ironcurtain.compiler.annotate.modes import selector_of
 from ironcurtain.compiler.annotate.relative import relative_to
 from ironcurtain.compiler.annotate.roles import meaning_of
@@ -144,7 +145,9 @@ def _understood(server: str, definition: Mapping[str, Any], subject: Subject) ->
     tool = Setting(
         words_of(name), first_sentence(says), frozenset(effects), subject, siblings, tuple(arguments.values())
     )
-    meanings = raised({leaf: meaning_of(argument, tool) for leaf, argument in arguments.items()}, tool)
+    meanings = {leaf: meaning_of(argument, tool) for leaf, argument in arguments.items()}
+    acts = might(definition, {leaf: found.roles for leaf, found in meanings.items()}).acts
+    meanings = raised(meanings, replace(tool, acts=acts))
     modes = dict(_by_mode(selector, arguments, meanings, tool)) if selector else {}
     for leaf, found in modes.items():  # what it may be in any of them
         roles = meanings[leaf].roles.union(*(meaning.roles for _, meaning in found))

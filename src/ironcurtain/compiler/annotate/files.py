@@ -181,9 +181,14 @@ def _is_fetched(argument: Argument, tool: Setting) -> bool:
     return tool.speaks_of("download") and _is_only_path(argument, tool)
 
 
+def is_said_to_be_here(argument: Argument) -> bool:
+    """Return whether its description says that it is on this machine."""
+    return _LOCAL.search(argument.says) is not None and "remote" not in first_sentence(argument.says)
+
+
 def _is_here(argument: Argument, tool: Setting) -> bool:
     """Return whether its own words say that it is on this machine."""
-    if _LOCAL.search(argument.says) and "remote" not in first_sentence(argument.says):
+    if is_said_to_be_here(argument):
         return True
     in_a_store = {"folder", "parent"} & set(argument.words) and not STORES.isdisjoint(tool.siblings)
     return not in_a_store and _HERE.search(f"{argument.says} {' '.join(argument.words)}") is not None
@@ -202,8 +207,7 @@ def _is_elsewhere(argument: Argument, tool: Setting, *, here: bool) -> bool:
         return False
     if root_of(argument, tool.arguments) is not None and not tool.subject.remote:
         return False
-    local = _LOCAL.search(argument.says) and "remote" not in first_sentence(argument.says)
-    if speaks_of_elsewhere(argument) and not local:
+    if speaks_of_elsewhere(argument) and not is_said_to_be_here(argument):
         return True
     return _is_in_a_store(argument, tool) and not here and not is_auxiliary(argument)
 

@@ -1,8 +1,8 @@
 """What an argument means at least, whatever its name made of it: floors under the rules of `roles.py`.
 
 A rule recognises a kind of argument, and new servers have words that no rule knows. A floor looks at what is certain
-about the call instead: a message has a recipient, a call names what it deletes or plays, text of a record that others
-read leaves the machine. INVARIANT: a floor adds roles and never takes one away.
+about the call instead: a message has a recipient, a tool that changes files writes one of them. What an argument names
+or says at least stands in `carried.py`. INVARIANT: a floor adds roles and never takes one away.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.annotate.carried import carried
 from ironcurtain.compiler.annotate.files import STORES
-from ironcurtain.compiler.annotate.paths import path_roles
+from ironcurtain.compiler.annotate.modes import selectable
+from ironcurtain.compiler.annotate.paths import MAKING, is_called_destination, is_put_there, is_used, path_roles
 from ironcurtain.compiler.annotate.people import person_in
 from ironcurtain.compiler.annotate.setting import Meaning
-from ironcurtain.compiler.annotate.text import first_sentence, lexicon, singular
+from ironcurtain.compiler.annotate.text import first_sentence, lexicon, singular, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,6 +26,17 @@ if TYPE_CHECKING:
 
 _REACHED: Final = frozenset({"recipient", "attendee", "channel", "send-url", "account"})
 _PATHS: Final = frozenset({"read-path", "write-path", "delete-path"})
+_USES: Final = {
+    "read-path": frozenset({"read"}),
+    "write-path": frozenset({"create", "change"}),
+    "delete-path": frozenset({"delete"}),
+}
+"""What is done with a file by a tool that might do this."""
+_HANDING_OVER: Final = (
+    "upload", "push", "attach", "import", "publish", "deploy", "ingest", "install", "print", "apply", "register",
+    "index",
+)  # fmt: skip
+"""Verbs of tools that make something elsewhere of a file."""
 _FILE_WORDS: Final = lexicon("file directory folder")
 _ON_FILES: Final = re.compile(
     r"\b(?:(?:log|csv|json|yaml|xml|pdf|excel|sqlite|audio|video|image|text|local) (?:files?|databases?)"
@@ -45,58 +58,38 @@ _NOT_PEOPLE: Final = re.compile(
     r"\b(?:tags?|labels?|fields?|columns?|keywords?|ids?|files?|urls?|dates?|types?|scopes?|rules?)\b"
 )
 _GOALS: Final = lexicon("target destination dest to recipient receiver peer addressee audience who whom")
+_ABOUT_RECORDS: Final = lexicon("metadata option setting config configuration header filter tag address preference")
+"""Objects that are said of a record, and hold none."""
+_NOTICES: Final = lexicon("notification notify notifier alert alerting webhook subscription")
 _PEOPLE: Final = lexicon("user username member person contact handle customer client profile")
 _CROWDS: Final = _PEOPLE | lexicon("recipient attendee subscriber participant invitee guest reviewer collaborator")
+_AUTHORS: Final = lexicon("from sender author creator created updated modified by own me current")
 _OR_MAIL: Final = re.compile(
     r"\bor (?:an? |the )?e-?mail address|e-?mail address(?:es)? or\b|\"addresses\" ?:|@example\."
 )
-_NAMED: Final = re.compile(
-    r"(?:the |an? |exact |full )*(?:titles?|names?) (?:or \w+ )?of (?:the |an? )?(?:\w+ ){1,3}"
-    r"(?:to (?!create|add|give|use|assign)\w+|whose|for which|that (?:is|should|will))"
-)
-_INSTEAD: Final = re.compile(r"\b(?:optional|required|unless|needed|only) if [\w ]+(?:id|key|uuid)\b")
-_UNIQUE: Final = re.compile(r"(?:[\w-]+ ){0,4}(?:uids?|uuids?|guids?|slugs?|identifiers?|arns?)\b")
 _IDS: Final = lexicon("id uuid guid slug")
-_ABOUT_IDS: Final = lexicon("type format prefix suffix scheme kind generator length field column")
 _JSON: Final = re.compile(r"\bjson (?:array|object|string|list)\b")
 _WORTH: Final = re.compile(
     r"(?:the |monetary |total |estimated )*(?:deal|order|contract|opportunity|quote|monetary) value\b"
 )
 _COINS: Final = re.compile(r"\b(?:smallest|minor) currency unit|\bin (?:cents|pence)\b")
 _RUN: Final = re.compile(r"\b(?:raw command|commands? to (?:run|send|execute|issue)|command string)\b")
-_OF_API: Final = re.compile(r"\bapi\b|/api/")
+_STATED: Final = lexicon("request query script statement code expression program xml command")
 _RECEIVES: Final = re.compile(
     r"(?:the |an? )*(?:e-?mail )?address(?:es)? .{0,40}"
     r"\b(?:forwarded to|sent to|delivered to|to send|receives?|will get|notified)\b"
 )
-_TEXTS: Final = lexicon(
-    """title subject name description desc body content text html markdown md excerpt summary headline caption comment
-    message note bio lexical mobiledoc richtext plaintext abstract tagline subtitle lede synopsis story snippet"""
-)
-_SHOWN: Final = lexicon(
-    """post article page blog newsletter campaign announcement status tweet toot story comment issue ticket bug story
-    epic discussion wiki release review product listing event webinar survey form intake request incident
-    milestone"""
-)
-"""Records that others read."""
-_CHANGED: Final = lexicon("search find replace old filter query match order sort commit file")
-_SAID: Final = lexicon("note message comment memo")
-_UNDESCRIBED: Final = lexicon(
-    """body data payload content update change patch email message forward reply post ticket note comment record
-    attribute document entry action"""
-)
-"""Objects without a schema that hold what a record or a message says."""
-_OPERATIONS: Final = lexicon("action operation change commit edit")
-"""What a call carries out, described by an object of its own."""
 
 
 def raised(meanings: Mapping[str, Meaning], tool: Setting) -> dict[str, Meaning]:
     """Return the meanings of a tool's arguments, with what each must mean at least."""
     found = {argument.leaf: _raised(argument, meanings[argument.leaf], tool) for argument in tool.arguments}
     found |= dict(_files(found, tool))
+    found |= dict(_both_ways(found, tool))
     found |= dict(_others_reached(found, tool))
     found |= dict(_somebody(found, tool))
-    return found
+    found |= dict(_anything(found, tool))
+    return {argument.leaf: carried(argument, found[argument.leaf], tool) for argument in tool.arguments}
 
 
 def _files(found: Mapping[str, Meaning], tool: Setting) -> Iterator[tuple[str, Meaning]]:
@@ -107,6 +100,23 @@ def _files(found: Mapping[str, Meaning], tool: Setting) -> Iterator[tuple[str, M
         meaning = found[argument.leaf]
         if _may_be_file(argument, meaning):
             yield argument.leaf, Meaning(meaning.roles | path_roles(argument, tool), "it may say which file")
+
+
+def _both_ways(found: Mapping[str, Meaning], tool: Setting) -> Iterator[tuple[str, Meaning]]:
+    """Yield the files that may be read as well as written: nothing says that they are only one of the two."""
+    every = [meaning.roles & _PATHS for meaning in found.values()]
+    changes = tool.effects & {"create", "update"} and not tool.effects & {"send", "share"}
+    unwritten = changes and not any(roles - {"read-path"} for roles in every) and not tool.speaks_of(*_HANDING_OVER)
+    several = any(selectable(argument, "") for argument in tool.arguments)  # of which one is selected
+    for argument in tool.arguments:
+        own = found[argument.leaf].roles & _PATHS
+        if own and several and not is_called_destination(argument):
+            roles = {role for role, acts in _USES.items() if acts & tool.acts} | found[argument.leaf].roles
+            yield argument.leaf, Meaning(frozenset(roles), found[argument.leaf].doubt or "each mode may use it")
+        elif own == {"read-path"} and unwritten and not is_used(argument) and not tool.subject.remote:
+            yield argument.leaf, _with(found[argument.leaf], "write-path", doubt="it may be written: nothing else is")
+        elif own == {"write-path"} and not is_put_there(argument, tool) and not tool.speaks_of(*MAKING):
+            yield argument.leaf, _with(found[argument.leaf], "read-path", doubt="it may be there already")
 
 
 def _others_reached(found: Mapping[str, Meaning], tool: Setting) -> Iterator[tuple[str, Meaning]]:
@@ -124,6 +134,19 @@ def _somebody(found: Mapping[str, Meaning], tool: Setting) -> Iterator[tuple[str
     for argument in tool.arguments:
         if argument.free or _may_be_somebody(argument):
             yield argument.leaf, _with(found[argument.leaf], "recipient", doubt="it may say who is reached")
+
+
+def _anything(found: Mapping[str, Meaning], tool: Setting) -> Iterator[tuple[str, Meaning]]:
+    """Yield the objects of which nothing is said: sums and people may stand in them, where the tool is about these."""
+    for argument in tool.arguments if not tool.only_reads else ():
+        if not argument.free or argument.is_criterion or found[argument.leaf].roles & {"command"}:
+            continue
+        pays = "pay" in tool.acts or tool.subject.is_about("money")
+        roles = {"amount"} if pays and _ABOUT_RECORDS.isdisjoint(argument.words) else set()
+        roles |= {"recipient"} if tool.acts & {"send", "share"} and argument.required else set()
+        if roles - found[argument.leaf].roles:
+            doubt = found[argument.leaf].doubt or "what it holds is not described"
+            yield argument.leaf, Meaning(found[argument.leaf].roles | roles, doubt)
 
 
 def _works_on_files(tool: Setting) -> bool:
@@ -162,21 +185,16 @@ def _raised(argument: Argument, meaning: Meaning, tool: Setting) -> Meaning:
         return meaning
     if not tool.only_reads and not argument.enum and _is_run(argument, tool):
         meaning = _with(meaning, "command", doubt="it may be a command")
-    paged = tool.speaks_of("page", "wiki", "article") and not argument.says
-    if meaning.roles and meaning.roles <= _PATHS and (paged or _OF_API.search(argument.says)):
-        meaning = _with(meaning, "identifier", doubt="a path here, or of a page or an API")
     if _may_hold_address(argument, meaning, tool):
         meaning = _with(meaning, "recipient", doubt="an address of a person may stand in it")
-    if not meaning.roles and not argument.enum and _names_what_is_there(argument):
-        meaning = _with(meaning, "identifier")
+    if _is_notified(argument, tool):
+        meaning = _with(_with(meaning, "recipient"), "send-url", doubt="an address of any kind that is told of events")
     if _holds_people(argument, tool) and not meaning.roles & _REACHED:
         meaning = _with(meaning, "recipient", doubt="people stand in it")
     if _is_told(argument, tool) and not meaning.roles & _REACHED:
         meaning = _with(meaning, "recipient", doubt="it may say who is told, or let in")
     if _is_given_to(argument, tool) and not meaning.roles & _REACHED:
         meaning = _with(meaning, "recipient", doubt="it may say who is given something")
-    if _is_read_by_others(argument, meaning, tool):
-        meaning = _with(meaning, "outbound-content")
     return meaning
 
 
@@ -186,7 +204,8 @@ def _is_run(argument: Argument, tool: Setting) -> bool:
     fed = words in (("input",), ("input", "data"), ("stdin",)) and tool.speaks_of("command", "exec", "execute", "shell")
     code = words == ("code",) and tool.speaks_of("script", "code", "program", "function", "snippet")
     called = words == ("method",) and tool.speaks_of("rpc")
-    return fed or code or called or _RUN.search(first_sentence(argument.says)) is not None
+    stated = words[-1] in _STATED and tool.speaks_of("execute", "exec", "run", "eval", "raw") and argument.is_plain
+    return fed or code or called or stated or _RUN.search(first_sentence(argument.says)) is not None
 
 
 def _with(meaning: Meaning, role: str, doubt: str = "") -> Meaning:
@@ -210,12 +229,12 @@ def _may_be_somebody(argument: Argument) -> bool:
     )
 
 
-def _names_what_is_there(argument: Argument) -> bool:
-    """Return whether a description says that a title, a type or a name stands for a record that exists."""
-    says, words = first_sentence(argument.says), argument.words
-    if not _IDS.isdisjoint(words[:-1]) or (argument.required and words[-1] in ("name", "filename")):
-        return words[-1] not in _ABOUT_IDS
-    return bool(_NAMED.match(says) or _INSTEAD.search(argument.says) or _UNIQUE.match(says))
+def _is_notified(argument: Argument, tool: Setting) -> bool:
+    """Return whether an argument says where notifications go, of whatever kind that is."""
+    if tool.only_reads or argument.enum or not argument.is_plain or argument.words[-1] not in _GOALS | {"endpoint"}:
+        return False
+    around = {word for name in (*argument.above, *tool.words, *argument.words[:-1]) for word in words_of(name)}
+    return not _NOTICES.isdisjoint(around)
 
 
 def _holds_people(argument: Argument, tool: Setting) -> bool:
@@ -226,11 +245,14 @@ def _holds_people(argument: Argument, tool: Setting) -> bool:
 
 
 def _is_told(argument: Argument, tool: Setting) -> bool:
-    """Return whether people are told of a change or let in by their ids: `notified_user_ids`, `members_admin_ids`."""
+    """Return whether people are told of something or let in by their ids: `notified_user_ids`, `members_admin_ids`."""
     words = set(map(singular, argument.words))
-    if tool.effects <= {"read", "delete"} or not words & {"user", "member"} or not words & (_IDS | {"list"}):
+    people = words & {"user", "member", "person"}
+    if tool.effects <= {"read", "delete"} or not people or not _AUTHORS.isdisjoint(words):
         return False
-    return bool(words & {"notified", "notify", "member", "admin", "invited"}) or "to notify" in argument.says
+    told = words - people - _IDS - {"list"} or "to notify" in argument.says
+    others = argument.several and not tool.speaks_of(*people)
+    return bool(words & (_IDS | {"list"})) and (bool(told) or others)
 
 
 def _is_given_to(argument: Argument, tool: Setting) -> bool:
@@ -238,29 +260,3 @@ def _is_given_to(argument: Argument, tool: Setting) -> bool:
     goes = [word for before, word in zip(tool.words, tool.words[1:], strict=False) if before in ("to", "with")]
     named = {word.removesuffix("name").removesuffix("id") for word in argument.words}
     return not tool.only_reads and any(word in named and word in _PEOPLE for word in goes)
-
-
-def _is_read_by_others(argument: Argument, meaning: Meaning, tool: Setting) -> bool:
-    """Return whether an argument is text of a record that others read, or an operation that carries such text."""
-    if meaning.roles & {"outbound-content", "command", "attendee", "channel", "amount"}:
-        return False
-    if not tool.effects & {"create", "update", "send", "pay"} or argument.enum or tool.subject.is_about("shell"):
-        return False
-    words = argument.words
-    if argument.free and words[-1] in _UNDESCRIBED and not tool.subject.on_files:
-        return True
-    if words[0] in _SAID and words[1:2] and words[1] in ("to", "for"):
-        return True
-    kept = tool.speaks_of("document", "documents") and not tool.subject.on_files  # in a service, not in a file
-    if meaning.roles & {"recipient"} or (tool.subject.is_about("files") and not kept):
-        return False
-    text = (
-        not _TEXTS.isdisjoint(words[-2:]) and _CHANGED.isdisjoint(words) and words[-1] not in ("id", "type", "format")
-    )
-    public = not _SHOWN.isdisjoint(map(singular, tool.words))
-    if text and (public or (kept and words[-1] != "name")):
-        return words[-1] != "name" or len(words) == 1
-    if public and words[-1] in _OPERATIONS:
-        return True
-    carried = argument.several or argument.free or "array" in argument.types or "object" in argument.types
-    return carried and words[-1] in _OPERATIONS and re.search(r"\bcontent\b|\btext\b", argument.says) is not None

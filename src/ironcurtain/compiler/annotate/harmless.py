@@ -77,7 +77,8 @@ _PERSONAL: Final = lexicon(
     """firstname lastname surname nickname displayname fullname phone mobile fax city country street zip postcode postal
     gender occupation company department office website salutation"""
 )
-_KINDS: Final = _WAYS | _TIMES | _MEASURES | _LOOKS | _SEARCHES | _SECRETS | _VALUES | _TEXTS | _PERSONAL
+_HOW: Final = _WAYS | _TIMES | _MEASURES | _LOOKS | _SEARCHES | _SECRETS
+_WHAT: Final = _VALUES | _TEXTS | _PERSONAL
 _PARTS_OF_NAMES: Final = lexicon("first last middle family given full display nick maiden legal friendly pretty short")
 _LEADING: Final = lexicon(
     """order group use filter match search new create created update updated modified completed due
@@ -93,14 +94,19 @@ _SAYS: Final = re.compile(
     r"(?:whether|if true|true|false|when (?:true|set)|number of|count of|max(?:imum)?\b|min(?:imum)?\b|how (?:many|"
     r"much|long|often|to)|formats?\b|type of|sort|order(?:ing)? (?:by|of)|comma-separated list of (?:fields|columns)|"
     r"fields? to (?:return|include)|start (?:date|time)|end (?:date|time)|iso ?-?8601|unix timestamp|dates?\b|times?\b|"
-    r"language|locale|colou?rs?\b|titles?\b|descriptions?\b|text\b|contents?\b|body\b|message (?:text|body)|summary|"
+    r"language|locale|colou?rs?\b|"
     r"search (?:query|term|text|string|keyword)|keywords?\b|regex|regular expression|glob|pattern|"
     r"filter (?:by (?:status|type|text|date|state|title)|expression)|passwords?\b|api key|access token|"
     r"your (?:own )?(?:\w+ )?(?:account|address)|page (?:number|size|token)|cursor|duration|timeout|"
     r"interval|time ?zone|percentage|"
     r"(?:\w+ )?(?:format|mode|style|strategy|level|date|time|type|status|colou?r|size)(?= ?[(,.:;]|$))"
 )
-"""How the description of a harmless argument begins."""
+"""How the description of an argument begins that says how something is done."""
+_SAYS_WHAT: Final = re.compile(
+    r"(?:\(?optional\)?[:.,]? ?|the |an? |new |desired |initial |custom |additional )*"
+    r"(?:titles?\b|descriptions?\b|text\b|contents?\b|body\b|message (?:text|body)|summary)"
+)
+"""How the description of a text begins."""
 _ALSO_RECORDS: Final = lexicon(
     """tag label field column property attribute secret token credential role policy permission feature setting config
     configuration variable template option schedule rule segment annotation block scope class condition header
@@ -155,11 +161,32 @@ def is_harmless(argument: Argument, tool: Setting) -> bool:
         return False
     if (last in _ADDRESSED and tool.only_reads) or (last in _SENDERS and tool.subject.is_about("mail", "chat")):
         return True
-    if last == "name" and len(words) > 1 and words[-2] in _PARTS_OF_NAMES:
-        return True
+    return says_how(argument) or is_text(argument) or is_part_of_name(argument) or argument.is_criterion
+
+
+def is_part_of_name(argument: Argument) -> bool:
+    """Return whether an argument is a part of what somebody is called: `first_name`."""
+    return argument.words[-1] == "name" and not _PARTS_OF_NAMES.isdisjoint(argument.words[-2:-1])
+
+
+def says_how(argument: Argument) -> bool:
+    """Return whether an argument says how something is done, when, how much of it, or what is looked for."""
+    words = argument.words
     switched = words[0] in _SWITCHES and len(words) > 1
-    limited = words[0] in _LEADING and (len(words) == 1 or last in _PAIRED)
-    return switched or limited or last in _KINDS or argument.is_criterion or _SAYS.match(argument.says) is not None
+    limited = words[0] in _LEADING and (len(words) == 1 or words[-1] in _PAIRED)
+    return switched or limited or words[-1] in _HOW or _SAYS.match(argument.says) is not None
+
+
+def is_way(argument: Argument) -> bool:
+    """Return whether an argument is called by a word for how something is done: a type, a scope, a mode."""
+    return argument.words[-1] in _WAYS
+
+
+def is_text(argument: Argument) -> bool:
+    """Return whether an argument is what is put in, handed over or said: `value`, `body_html`, `note_to_payer`."""
+    words = argument.words
+    told = words[0] in _TEXTS and words[1:2] in (("to",), ("for",))
+    return words[-1] in _WHAT or told or _SAYS_WHAT.match(argument.says) is not None
 
 
 def _is_alone(argument: Argument, tool: Setting) -> bool:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.relative import is_root
-from ironcurtain.compiler.annotate.text import lexicon
+from ironcurtain.compiler.annotate.text import lexicon, words_of
 
 if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.arguments import Argument
@@ -52,7 +52,7 @@ _DELETES_FILES: Final = re.compile(
 _AROUND: Final = re.compile(r"\bfile (?:containing|that contains|in which|where) (?:the|a)\b")
 """Said of a file of which a part is worked on."""
 _EDITING: Final = ("edit", "update", "modify", "write", "delete", "rename", "replace", "remove", "insert")
-_MAKING: Final = (
+MAKING: Final = (
     "write",
     "save",
     "put",
@@ -108,15 +108,7 @@ def _path_roles(argument: Argument, tool: Setting) -> set[str]:
     if built_from or kept or project or words & {"cwd", "workdir", "working"} or "working dir" in argument.says[:60]:
         cleaned = {"delete-path"} if tool.speaks_of("clean", "cleanup", "purge", "wipe") else set()
         return {"read-path"} if tool.only_reads and not kept else {"read-path", "write-path"} | cleaned
-    renamed = "new" in words and tool.speaks_of("move", "rename", "copy", "duplicate")
-    fetched = argument.words == ("local",) and tool.speaks_of("download", "pull", "get", "fetch", "receive")
-    if (
-        renamed
-        or fetched
-        or words & DESTINATION
-        or "to" in (argument.words[0], argument.words[-1])
-        or _SAVED.search(argument.says)
-    ):
+    if is_put_there(argument, tool):
         return {"write-path"}
     two = len([name for name in tool.siblings if set(name.split()) & (NAMES | ENDS)]) > 1
     if _is_used(argument, tool):
@@ -132,6 +124,24 @@ def _path_roles(argument: Argument, tool: Setting) -> set[str]:
         return {"read-path", "delete-path"} | (set() if words & _ORIGIN or two else {"write-path"})
     copied = tool.speaks_of("copy", "duplicate") and two and _is_about_the_whole(tool)
     return {"read-path"} if words & _ORIGIN or copied else _by_effect(argument, tool)
+
+
+def is_put_there(argument: Argument, tool: Setting) -> bool:
+    """Return whether something is put where an argument says."""
+    renamed = "new" in argument.words and tool.speaks_of("move", "rename", "copy", "duplicate")
+    fetched = "local" in argument.words and tool.speaks_of("download", "pull", "get", "fetch", "receive")
+    return renamed or fetched or is_called_destination(argument) or _SAVED.search(argument.says) is not None
+
+
+def is_used(argument: Argument) -> bool:
+    """Return whether its name says that it is only read: a source, an attachment, a key."""
+    words = {*argument.words, *(word for name in argument.above for word in words_of(name))}
+    return not (_ORIGIN | {"attach"}).isdisjoint(words) or is_auxiliary(argument)
+
+
+def is_called_destination(argument: Argument) -> bool:
+    """Return whether its name says that something is put there."""
+    return bool(DESTINATION & set(argument.words)) or "to" in (argument.words[0], argument.words[-1])
 
 
 def is_auxiliary(argument: Argument) -> bool:
@@ -200,7 +210,7 @@ def _by_effect(argument: Argument, tool: Setting) -> set[str]:
         runs = tool.speaks_of("run", "execute", "exec", "launch", "invoke", "eval", "script")
         return {"read-path", "command"} if runs else {"read-path", "write-path"}
     # Written without being read only where the tool makes the file itself; otherwise it may work on one that is there.
-    makes = tool.speaks_of(*_MAKING) and not tool.speaks_of("edit", "patch", "modify")
+    makes = tool.speaks_of(*MAKING) and not tool.speaks_of("edit", "patch", "modify")
     makes = makes and (tool.speaks_of(*_EMPTY) or any(_CONTENTS & set(name.split()) for name in tool.siblings))
     return {"write-path"} if whole and makes and effects <= _MADE else {"read-path", "write-path"}
 

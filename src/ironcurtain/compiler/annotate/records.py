@@ -44,7 +44,7 @@ _NOT_NAMES_OF: Final = lexicon(
 _OTHER_NAMES: Final = lexicon("name firstname lastname surname filename username hostname displayname nickname")
 _MAKING: Final = ("create", "new", "make", "register", "add", "generate", "provision", "import", "write", "save")
 _REPLACING: Final = ("put", "upsert", "set", "append", "overwrite")
-_IS_ONE: Final = re.compile(r".{0,40}\b(?:ids?|identifiers?|uuids?|guid|arn|slug)\b")
+_IS_ONE: Final = re.compile(r".{0,40}\b(?:ids?|identifiers?|uids?|uuids?|guid|arn|slug)\b")
 _AN_ID_OF: Final = re.compile(r"(?:the |a |numeric |unique |optional )*ids? (?:of|for) (?:the|an?)\b")
 _NAMES_ONE: Final = re.compile(
     r"(?:the )?(?:timestamp|time ?stamp|ts) of the (?:parent |specific )?(?:message|thread|post)"
@@ -131,11 +131,23 @@ def _is_called(argument: Argument, tool: Setting) -> bool:
 def _is_described(argument: Argument, tool: Setting) -> bool:
     """Return whether its description says that it is an id, a code or the name of something that is there."""
     says = argument.says
-    if _IS_ONE.match(says) and argument.words[-1] not in ("query", "filter", "name", "text"):
+    if is_described_as_id(argument):
         return True
-    if _CALLED.match(says) or _ENDPOINT.search(says[:80]) or _NAMES_ONE.match(says):
+    if _ENDPOINT.search(says[:80]) or _NAMES_ONE.match(says):
         return True
     return _OF_ONE.match(says) is not None and not _creates(tool)
+
+
+def is_described_as_id(argument: Argument) -> bool:
+    """Return whether its description begins by saying that it is an id."""
+    if _CALLED.match(argument.says):
+        return True
+    return _IS_ONE.match(argument.says) is not None and argument.words[-1] not in ("query", "filter", "name", "text")
+
+
+def is_noun(argument: Argument) -> bool:
+    """Return whether it is called by the word for a record or a person alone, so that a number of it names one."""
+    return len(argument.words) == 1 and argument.words[0] in _RECORDS | _ACCOUNTS | {"user", "contact", "member"}
 
 
 def names_a_record(argument: Argument) -> bool:

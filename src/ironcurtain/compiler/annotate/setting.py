@@ -23,6 +23,8 @@ class Setting:
     siblings: frozenset[str]
     """The names of its arguments, in words."""
     arguments: tuple[Argument, ...] = ()
+    acts: frozenset[str] = frozenset()
+    """What it might do at most, as far as its words and the rules for its arguments say."""
 
     @property
     def only_reads(self) -> bool:

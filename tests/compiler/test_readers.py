@@ -60,8 +60,18 @@ def by_table(text: str) -> tuple[str, ...] | None:
         ("Email is off limits.", ["must never do anything with email."]),
         ("It must not touch email or files.", ["must never do anything with email or files."]),
         ("It may send messages in #team.", ['may send messages in "#team".']),
+        ("My Projects folder is off limits.", ['must never do anything with anything in "Projects".']),
+        ("It must not touch the Projects folder.", ['must never do anything with anything in "Projects".']),
+        ("You may read files in ~/Notes, nowhere else.", ["may read files only in ~/Notes."]),
+        ("On mail, never delete email.", ["must never delete email of mail."]),
+        ("In mail, you may read email, but never delete email.", ["may read email of mail.", "must never delete email of mail."]),
+        ("Any other email: ask.", ["must ask otherwise before doing anything with email."]),
+        ("Never send email that sounds like a promise.", ['must never send email whose text might be read as "a promise".']),
+        ("Ask before sending email that contains my address.", ['must ask before sending email whose text might be read as "my address".']),
+        ("The Projects folder is read-only.", ['may read files in "Projects".', 'must never create, change, delete, trash or move files in "Projects".']),
+        ("Mail is read-only.", ["may read anything of Mail.", "must never create, change, delete, trash, move, send, share, upload, pay or run anything of Mail."]),
     ],
-)
+)  # fmt: skip
 def test_sentences_that_are_statements_but_for_a_few_words(sentence: str, statements: list[str]) -> None:
     assert list(by_table(sentence) or ()) == statements
 
@@ -82,6 +92,9 @@ def test_sentences_that_are_statements_but_for_a_few_words(sentence: str, statem
         "If a message sounds angry, let me read it first.",
         "Changing an event needs my approval, and events must never be deleted.",
         "may read gizmos.",
+        "In March, you may read email.",
+        "The moon is read-only.",
+        "You may send email that sounds like a promise.",
         "Lire les courriels est permis.",
         "x",
         "",
@@ -89,6 +102,21 @@ def test_sentences_that_are_statements_but_for_a_few_words(sentence: str, statem
 )
 def test_what_is_not_a_statement_to_its_last_word_is_unread(sentence: str) -> None:
     assert by_table(sentence) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("You may read email; never delete email.", [True, True]),
+        ("On mail, never delete email; you may read files.", [True, False]),
+        ("When I am away, never send email; you may read files.", [False, False]),
+        ("Be nice to my gizmos; you may read files.", [False, False]),
+        ("Be nice to my gizmos. You may read files.", [False, True]),
+    ],
+)
+def test_a_part_after_a_semicolon_is_not_read_without_the_part_before(text: str, read: list[bool]) -> None:
+    found = read_constitution(text, TOOLS, KNOWN, Readings())
+    assert [each.state is State.READ for each in found.readings] == read
 
 
 def test_a_verb_that_is_no_act_means_the_tools_that_bear_it() -> None:

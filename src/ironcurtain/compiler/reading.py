@@ -10,8 +10,9 @@ What is left is unread: the permissions under its heading ask, and the report be
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.compiler.document import LONGEST, sentences_of
 from ironcurtain.compiler.drafts import Sourced
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
     from ironcurtain.language.statement import Line
 
 MOST_SENTENCES = 2_000
+_OPENING: Final = re.compile(
+    r"(?:in|on|over|at|for|when|whenever|if|while|during|after|before|with|under|as|until|unless|once)\b[^;]*?,",
+    re.IGNORECASE,
+)
+"""What holds for a whole sentence, and stands at its beginning."""
 
 
 @dataclass(slots=True)
@@ -110,12 +116,21 @@ def read_constitution(
         if before is not None and (before.state is not State.READ or is_right([*before.statements])):
             readings.append(before)
             continue
-        found = None if sentence.marked else read_by_table(sentence, known, is_whole)
+        plain = not sentence.marked and not _depends(sentence, sentences, readings)
+        found = read_by_table(sentence, known, is_whole) if plain else None
         readings.append(Reading(State.READ, found, "parser") if found else _unread(sentence, tools, known))
     read = Read(sentences, readings)
     if asking is not None and asking.speaker is not None and read.unread:
         _by_model(read, asking.speaker, Matter(tools, known, read.sentences, read.unread), asking)
     return read
+
+
+def _depends(sentence: Sentence, sentences: Sequence[Sentence], readings: Sequence[Reading]) -> bool:
+    """Return whether a part after a semicolon may depend on the part before: *On holiday, never do A; you may do B.*"""
+    before = sentences[len(readings) - 1] if readings else None
+    if before is None or before.block != sentence.block or before.text.endswith((".", "!", "?")):
+        return False
+    return readings[-1].state is not State.READ or _OPENING.match(before.text) is not None
 
 
 def _is_said_elsewhere(line: Line, tools: Sequence[Tool]) -> bool:

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.files import is_said_to_be_here
-from ironcurtain.compiler.annotate.harmless import is_part_of_name, is_text, is_way, says_how
+from ironcurtain.compiler.annotate.harmless import is_part_of_name, is_text, is_way_or_measure, says_how
 from ironcurtain.compiler.annotate.paths import is_called_destination, is_used
 from ironcurtain.compiler.annotate.records import is_described_as_id, is_id, is_noun, names_a_record
 from ironcurtain.compiler.annotate.relative import is_root
@@ -33,7 +33,8 @@ def carried(argument: Argument, meaning: Meaning, tool: Setting) -> Meaning:
     if argument.is_flag or not argument.words or argument.is_criterion or len(argument.enum) > 1:
         return meaning
     if argument.is_number:
-        numbered = "integer" in argument.types and (is_noun(argument) or _is_alone(argument, tool))
+        needed = argument.required and (not says_how(argument) or _is_alone(argument, tool))
+        numbered = needed or (is_noun(argument) and "integer" in argument.types)
         return Meaning(frozenset({"identifier"}), meaning.doubt) if numbered and not meaning.roles else meaning
     roles = meaning.roles
     if _may_be_elsewhere(argument, roles, tool) or (not roles and _names(argument)):
@@ -63,8 +64,8 @@ def _names(argument: Argument) -> bool:
         return False
     called = last in ("name", "title") and (len(words) > 1 or argument.required)
     by_id = any(map(is_id, words[:-1])) and last not in _ABOUT_IDS
-    chosen = argument.required and is_way(argument)  # of which the schema lists no choices: it is a name
-    return called or by_id or chosen or (is_way(argument) and is_described_as_id(argument))
+    chosen = argument.required and is_way_or_measure(argument)  # in words, and no choices are listed: it is a name
+    return called or by_id or chosen or (is_way_or_measure(argument) and is_described_as_id(argument))
 
 
 def _is_alone(argument: Argument, tool: Setting) -> bool:

@@ -35,6 +35,8 @@ _STARTING: Final = (
     "make", "serve", "boot", "restart", "upgrade", "execute",
 )  # fmt: skip
 _PROGRAM_WORDS: Final = lexicon("extra cli command additional program compiler build shell run custom raw")
+_PROGRAMS: Final = frozenset({"command", "cmd", "program", "executable"})
+"""Arguments beside which others are what a program is started with."""
 _PROGRAM: Final = re.compile(r"\b(?:python|javascript|source|program|to (?:run|execute))\b")
 
 
@@ -103,11 +105,8 @@ def _is_fed(argument: Argument, tool: Setting) -> bool:
     """Return whether it is handed to a program that runs: its arguments, or what is typed into it."""
     last, in_shell = argument.words[-1], tool.subject.is_about("shell")
     told = _is_argument_list(argument) and argument.words[0] in ("extra", "additional", "cli", "command", "compiler")
-    if (
-        last == "argv"
-        or told
-        or (_is_argument_list(argument) and ("execute" in tool.effects or tool.speaks_of(*_STARTING)))
-    ):
+    started = "execute" in tool.effects or tool.speaks_of(*_STARTING) or not _PROGRAMS.isdisjoint(tool.siblings)
+    if last == "argv" or told or (_is_argument_list(argument) and started):
         return True
     if "execute" in tool.effects and last in _PARAMETERS and in_shell:
         return True

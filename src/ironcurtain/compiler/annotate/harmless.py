@@ -177,9 +177,9 @@ def says_how(argument: Argument) -> bool:
     return switched or limited or words[-1] in _HOW or _SAYS.match(argument.says) is not None
 
 
-def is_way(argument: Argument) -> bool:
-    """Return whether an argument is called by a word for how something is done: a type, a scope, a mode."""
-    return argument.words[-1] in _WAYS
+def is_way_or_measure(argument: Argument) -> bool:
+    """Return whether an argument is called by a word for how something is done, or for a number of it."""
+    return argument.words[-1] in _WAYS | _MEASURES
 
 
 def is_text(argument: Argument) -> bool:

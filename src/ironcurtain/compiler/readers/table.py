@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.language.parsing import StatementError, parse
-from ironcurtain.language.statement import ACTS
+from ironcurtain.language.statement import ACTS, Name, Statement
 from ironcurtain.language.writing import RESERVED, gerund, write
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ _TABLE: Final = (
     (rf"^(.+?ing\b.*?) (?:needs?|requires?) (?:my|our) {_CONSENT}$", r"must ask before \1"),
     (r"^(.+?ing\b.*?) (?:is|are) (?:fine|okay|ok|acceptable|allowed|permitted)(?: with me)?$", r"may @<\1"),
     (r"^(.+?ing\b.*?) (?:is|are) (?:forbidden|not allowed|not okay|off limits|prohibited|not permitted)$", r"must never @<\1"),
+    (r"^(\u00ab\d+\u00bb) (?:is|are) off limits$", r"must never do anything with anything in \1"),
+    (r"\bmust never touch (\u00ab\d+\u00bb)$", r"must never do anything with anything in \1"),
     (r"^(.+?) (?:is|are) off limits$", r"must never do anything with \1"),
     (r"\bmust never touch\b", "must never do anything with"),
     (r"^nothing (?:may|must|can|should) be (\w+)(.*)$", r"must never @>\1 anything\2"),
@@ -75,6 +78,9 @@ _TABLE: Final = (
     (r"\b(?:addresses|anyone|people|anybody) (?:at|from) (?=[\w-]+\.\w)", "anyone at "),
     (r"\b(?:under|inside(?: of)?|within|into)\b", "in"),
     (r"\b(?:outside of|not in|anywhere but in|elsewhere than in)\b", "outside"),
+    (r" (in|on) ([^,]+), (?:and |but )?nowhere else$", r" only \1 \2"),
+    (r"([\w-]+(?:\.[\w-]+)+) (?:with|and) (?:all |its )*subdomains\b", r"\1 or *.\1"),
+    (r"^(?:for )?(?:any|every) other ([\w -]+?)(?::|,) (?:please )?ask(?: me)?(?: first)?$", r"must ask otherwise before doing anything with \1"),
     (r",? (?:apart from|but not|other than|except for|with the exception of)\b", ", except"),
     (r"\b(?:all|any|every|my|our|the)\b(?! ?, except) ?", ""),
     (r"\b(?:and|as well as)\b", "or"),
@@ -86,6 +92,12 @@ _TABLE: Final = (
 _TWO: Final = re.compile(
     r"\s*(?:;|, but|, and|, or)\s+(?=(?:it |they |you )?(?:may|must|can|never|ask|don't|do not|cannot)\b)"
 )
+_OF_SERVER: Final = re.compile(r"(?:in|on|over) (?:the )?([\w-]+)(?: server)?, (.+)", re.IGNORECASE | re.DOTALL)
+_READ_ONLY: Final = re.compile(r"(?:the )?(\S+)(?: server)? (?:is|are) read-only", re.IGNORECASE)
+_CONTENT: Final = re.compile(
+    r" (?:that|which) (?:(?:could|might|may|can) be read as|(?:sounds?|reads?|looks?) like|contains?|mentions?) (.+)$",
+    re.IGNORECASE,
+)
 _KIND: Final = (
     r"(?: (?:folders?|director(?:y|ies)|channels?|calendars?|lists?|repositor(?:y|ies)|repos?|projects?|boards?|databases?|"
     r"tables?|workspaces?|buckets?|notebooks?|inbox|team))?"
@@ -95,19 +107,43 @@ _KIND: Final = (
 def read_by_table(sentence: Sentence, known: Known, is_right: Callable[[list[str]], bool]) -> tuple[str, ...] | None:
     """Return the statements that a sentence is, or nothing; `is_right` says whether statements pick tools."""
     # An item is not read without the line that introduces its list: *If I have approved it:*.
-    text = f"{sentence.lead} {sentence.text}" if sentence.lead else sentence.text
-    for candidate in (text,):
-        found: list[str] = []
-        for clause in _TWO.split(candidate.strip().rstrip(".!")):
-            lines = [line for line in (_direct(clause), _substituted(clause, known)) if line is not None]
-            right = next((line for line in lines if is_right([line])), None)
-            if right is None:
-                break
-            found.append(right)
-        else:
-            if found and is_right(found):
-                return tuple(found)
-    return None
+    text = (f"{sentence.lead} {sentence.text}" if sentence.lead else sentence.text).strip().rstrip(".!")
+    of_server = _OF_SERVER.fullmatch(text)
+    server, text = of_server.groups() if of_server else ("", text)
+    found = _read_only(text, known)
+    for clause in _TWO.split(text) if not found else ():
+        lines = [line for line in (_direct(clause), _substituted(clause, known)) if line is not None]
+        lines = [_of(line, server) for line in lines] if server else lines
+        right = next((line for line in lines if line and is_right([line])), None)
+        if right is None:
+            return None
+        found.append(right)
+    return tuple(found) if found and is_right(found) else None
+
+
+def _read_only(text: str, known: Known) -> list[str]:
+    """Return what it means that a server, or a directory of the set-up, is read-only."""
+    marked, names = _with_names(text, known)
+    found = _READ_ONLY.fullmatch(marked)
+    if found is None or (names and json.loads(names[0]) not in known.directories):
+        return []
+    changes = [act for act in ACTS if act != "read"]
+    if names:
+        where, changes = f"files in {names[0]}", ["create", "change", "delete", "trash", "move"]
+    else:
+        where = f"anything of {found[1]}"
+    return [f"may read {where}.", f"must never {', '.join(changes[:-1])} or {changes[-1]} {where}."]
+
+
+def _of(line: str, server: str) -> str:
+    """Return a statement about things, as one about those of a server; nothing if it names a server already."""
+    statement = parse(line)
+    if not isinstance(statement, Statement) or not statement.doing.things or statement.exceptions:
+        return ""
+    if any(thing.of is not None for thing in statement.doing.things):
+        return ""
+    things = tuple(replace(thing, of=Name(server)) for thing in statement.doing.things)
+    return write(replace(statement, doing=replace(statement.doing, things=things)))
 
 
 def _direct(clause: str) -> str | None:
@@ -171,6 +207,7 @@ def _with_names(text: str, known: Known) -> tuple[str, list[str]]:
         names.append(json.dumps(name, ensure_ascii=False))
         return f"\u00ab{len(names) - 1}\u00bb"
 
+    text = _CONTENT.sub(lambda m: f" whose text might be read as {marked(m[1])}", text)
     text = re.sub(r'"([^"]+)"|\u201c([^\u201d]+)\u201d', lambda m: marked(m[1] or m[2]), text)
     every: Iterable[str] = (*known.directories, *known.lists, *known.names)
     for name in sorted(every, key=len, reverse=True):

@@ -80,8 +80,10 @@ def record(argument: Argument, tool: Setting) -> Meaning | None:
     if argument.is_number or argument.free:
         return None
     attached = last in _ATTACHED and not tool.only_reads and not is_acted_on(argument, tool)
-    named = _is_name_of(words, tool) if attached else _is_named(argument, tool)
-    return meaning("identifier") if named else None
+    if _is_name_of(words, tool) or (not attached and _is_named(argument, tool)):
+        return meaning("identifier")
+    unknown = not attached and last != "name" and last not in _TEXTS and not is_harmless(argument, tool)
+    return meaning("identifier", doubt="no word of it is known") if unknown else None
 
 
 def _is_deleted(argument: Argument, tool: Setting) -> bool:
@@ -96,15 +98,8 @@ def _is_account(argument: Argument, tool: Setting) -> bool:
 
 
 def _is_named(argument: Argument, tool: Setting) -> bool:
-    """Return whether it is something by its name: it says so, or it is not known to be harmless."""
-    words, last = argument.words, argument.words[-1]
-    if _is_name_of(words, tool):
-        return True
-    if last in _TEXTS:
-        return False
-    if _is_called(argument, tool) or _is_described(argument, tool):
-        return True
-    return last != "name" and not is_harmless(argument, tool)
+    """Return whether its own name or its description says that it names something."""
+    return argument.words[-1] not in _TEXTS and (_is_called(argument, tool) or _is_described(argument, tool))
 
 
 def _creates(tool: Setting) -> bool:

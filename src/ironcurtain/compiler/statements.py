@@ -334,7 +334,14 @@ class _Compiler:
                 conditions = conditions_of(replace(part, absent=frozenset()), groups)
                 if layer == 3 and part.roles:  # the person sees the whole call, so that the ask covers the rest of it
                     conditions["roles"] = sorted(resources_of(tool) | part.roles)
-                if layer == 3 and not part.roles and ground.unless and (people := people_outside(statement, tool)):
+                people = people_outside(statement, tool) if ground.unless and not part.roles else frozenset()
+                if layer == 3 and people:
+                    conditions["roles"] = sorted(people)
+                if layer == 1 and people:  # each of them is looked at alone, and a call must name somebody at all
+                    named = Part(values={f"role:{'+'.join(sorted(people))}": PRESENT})
+                    others = [group for group in groups if group not in ground.unless]
+                    whole = conditions_of(replace(part, absent=frozenset()), [*others, named])
+                    yield Draft.of(layer, tool, whole)
                     conditions["roles"] = sorted(people)
                 if ground.sources:
                     conditions["origin"] = {"roles": sorted(tool.roles), "from": sorted(set(ground.sources))}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -13,10 +14,12 @@ from ironcurtain.artifacts.catalogue import read_catalogue
 from ironcurtain.compiler.annotate.acts import ACTS
 from ironcurtain.compiler.annotate.annotator import Understood, understand
 from ironcurtain.compiler.annotate.might import might
+from ironcurtain.compiler.llm.annotating import question
 
 DATA: Final = Path(__file__).parent
 LABELS: Final = tuple(
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth".split()  # noqa: SIM905
+    """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
+    sixteenth""".split()  # noqa: SIM905 - to be read
 )
 CRITICAL: Final = frozenset(
     {"read-path", "write-path", "delete-path", "fetch-url", "send-url", "recipient", "attendee", "command"}
@@ -68,8 +71,29 @@ def _servers(rows: list[dict[str, Any]]) -> dict[str, dict[str, Understood]]:
     return {server: understood(server) for server in {row["server"] for row in rows}}
 
 
-def score(rows: list[dict[str, Any]]) -> Score:
-    """Compare what was understood with what people say."""
+Said = Mapping[tuple[str, str], Mapping[str, frozenset[str]]]
+"""The roles that a model gives the arguments of a tool."""
+
+
+def answers(name: str) -> tuple[Said, int] | None:
+    """What a model answered about the tools of a set that are in doubt, and how many answers are out of date."""
+    directory = DATA / "readings" / "tools" / name
+    if not directory.exists():
+        return None
+    rows, said, outdated = labels(name), dict[tuple[str, str], Mapping[str, frozenset[str]]](), 0
+    for server, tools in _servers(rows).items():
+        unsure = [tools[row["tool"]] for row in rows if row["server"] == server and tools[row["tool"]].doubts]
+        file = directory / f"{server}.answer.json"
+        asked = file.with_name(f"{server}.request.json")
+        today = question(server, [tool.fields() for tool in unsure])
+        outdated += bool(unsure) and (not asked.exists() or asked.read_text().strip() != today)
+        for tool in json.loads(file.read_text())["tools"] if file.exists() else ():
+            said[server, tool["tool"]] = {each["name"]: frozenset(each["roles"]) for each in tool["arguments"]}
+    return said, outdated
+
+
+def score(rows: list[dict[str, Any]], said: Said | None = None) -> Score:
+    """Compare what was understood with what people say; a model's roles are added."""
     out, servers = Score(), _servers(rows)
     for row in rows:
         tool = servers[row["server"]][row["tool"]]
@@ -79,9 +103,9 @@ def score(rows: list[dict[str, Any]]) -> Score:
             out.quiet.append(tool.name)
         for leaf, roles in row["args"].items():
             accepted = [frozenset(each) - {"none"} for each in row.get("accept", {}).get(leaf, [roles])]
-            _judge(
-                out, f"{row['server']} {row['tool']} {leaf}", accepted, frozenset(tool.roles(leaf)) - {"none"} - BESIDE
-            )
+            more = said.get((row["server"], row["tool"]), {}).get(leaf, frozenset()) if said else frozenset[str]()
+            given = (frozenset(tool.roles(leaf)) | more) - {"none"} - BESIDE
+            _judge(out, f"{row['server']} {row['tool']} {leaf}", accepted, given)
     return out
 
 
@@ -241,4 +265,22 @@ def evaluate() -> tuple[str, list[tuple[str, bool]]]:
     found = bounds([row for name in LABELS for row in labels(name)])
     for error in found.missed:
         print("missed:", error)
-    return f"{page(scores, seconds, tools)}\n\n{bounds_page(found)}", [*bars(scores), *bounds_bars(found)]
+    shown = f"{page(scores, seconds, tools)}\n\n{models_page()}\n\n{bounds_page(found)}"
+    return shown, [*bars(scores), *bounds_bars(found)]
+
+
+def models_page() -> str:
+    """What a model adds: the figures as they stand in the documentation."""
+    lines = [
+        "A model is asked about the tools of which the built-in annotator is unsure; it may add roles. Its answers are",
+        "in `evaluation/readings/tools` and are played again.",
+        "",
+        "| set | tools asked about | arguments | unsafe without | unsafe with | out of date |",
+        "|" + " --- |" * 6,
+    ]
+    for name in LABELS:
+        if (found := answers(name)) is not None:
+            without, with_ = score(labels(name)), score(labels(name), found[0])
+            figures = (name, len(found[0]), with_.leaves, len(without.unsafe), len(with_.unsafe), found[1])
+            lines.append("| " + " | ".join(map(str, figures)) + " |")
+    return "\n".join(lines)

@@ -21,6 +21,7 @@ from ironcurtain.wire import schema
 from tests.support import some
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 SERVERS = sorted(path.stem for path in (DATA / "catalogues").glob("*.json"))
@@ -64,7 +65,15 @@ def test_every_argument_of_every_tool_has_an_annotation_that_loads(server: str) 
     loaded, _ = read_annotations(parse(json.dumps(fields).encode(), server))
     assert {name for _, name in loaded} == tools.keys()
     for each in tools.values():
-        assert set(each.arguments) == set(schema.admit(each.definition).leaves)
+        assert set(each.arguments) == leaves_of(each.definition)
+
+
+def leaves_of(definition: Mapping[str, Any]) -> set[str]:
+    """The leaves of a schema; none of one that the gateway does not admit: its tool cannot be called."""
+    try:
+        return set(schema.admit(definition).leaves)
+    except ValueError:
+        return set()
 
 
 @pytest.mark.parametrize(

@@ -352,6 +352,10 @@ FLAG_OR_FILE = {"type": ["boolean", "string"], "description": "True, or a file p
         (tool("execute_query", "Execute a query", xml_request=""), "xml_request", "command"),
         (tool("create_entry", "Create an entry", ("content_type",), content_type=""), "content_type", "identifier"),
         (tool("get_row", "Get a row", base_id_param=""), "base_id_param", "identifier"),
+        (tool("build", "Build a model", structure="", topology={"type": "string", "default": "topol.top"}), "topology", "write-path"),
+        (tool("plot", "Calculate a curve", workdir="", output="File to write"), "workdir", "write-path"),
+        (tool("write_note", "Write a file", target_path="File path to write to", changes=OBJECT), "target_path", "read-path"),
+        (tool("send_message", "Send a message", to="", api_url=""), "api_url", "send-url"),
     ],
     ids=lambda value: value.get("name", "") if isinstance(value, dict) else "",
 )  # fmt: skip
@@ -373,6 +377,8 @@ def test_floors_hold_where_no_rule_knows_the_word(definition: dict[str, Any], le
         (tool("set_grid", "Change the grid", ("page_key",), page_key="", columns=INTEGER), "columns", "identifier"),
         (tool("save_order", "Create an order", order=OBJECT, metadata=OBJECT), "metadata", "amount"),
         (tool("get_alert", "Get an alert", target=""), "target", "send-url"),
+        (tool("list_emails", "List emails", mailbox="Mailbox path (default: INBOX)"), "mailbox", "read-path"),
+        (tool("open_site", "Open a site", site={"type": "string", "default": "example.com"}), "site", "read-path"),
         (tool("list_pages", "List pages", title=""), "title", "outbound-content"),
         (tool("open_link", "Create a shared link", link_password="Password of the link"), "link_password", "fetch-url"),
     ],
@@ -386,6 +392,16 @@ def entry(definition: dict[str, Any], leaf: str) -> dict[str, Any]:
     fields: Any = one(definition).fields()
     found: dict[str, Any] = fields["args"][leaf]
     return found
+
+
+def test_files_to_be_staged_lie_in_the_working_copy() -> None:
+    commit = tool(
+        "git_commit",
+        "Commit",
+        path="Path to the Git repository",
+        filesToStage=LIST | {"description": "File paths to stage"},
+    )
+    assert entry(commit, "filesToStage")["relativeTo"] == "path"
 
 
 def test_a_filter_of_files_left_out_means_the_directory_that_is_named() -> None:

@@ -690,3 +690,152 @@ def test_reading_each_file_tool_goes_through_resolution(place: Place) -> None:
     loaded = place.load([], FILE_TOOLS)
     assert decide(loaded, call("read", {"path": "a"})).code == "contained"
     assert decide(loaded, call("info", {})).code == "no_rule"
+
+
+# --- Paths that are relative to another argument of the call. ---
+
+COMMIT = tool(
+    "commit",
+    {
+        "repo": ["read-path"],
+        "files": {"roles": ["read-path"], "relativeTo": "repo"},
+        "note": {"roles": ["read-path"], "absent": "nothing"},
+    },
+)
+ANYWHERE = [{"name": "all", "description": "x", "principle": "x", "if": {"roles": ["read-path"]}, "then": "allow"}]
+
+
+def committed(place: Place, files: Any, repo: Any = "{home}/code") -> Any:
+    place.file("home/owner/code/src/a.py")
+    arguments = {"files": files, **({"repo": place.fill(repo)} if isinstance(repo, str) else {})}
+    return judge(place.load(ANYWHERE, [COMMIT]), call("commit", arguments))
+
+
+@pytest.mark.parametrize(
+    ("sent", "forwarded"),
+    [
+        ("src/a.py", "src/a.py"),
+        ("./src/../src/a.py", "src/a.py"),
+        (".", "."),
+        ("src/..", "."),
+        (["src/a.py"], ["src/a.py"]),
+    ],
+)
+def test_a_path_is_read_from_the_directory_that_another_argument_names(place: Place, sent: Any, forwarded: Any) -> None:
+    judged = committed(place, sent)
+    assert judged.decision.outcome.word == "allow"
+    assert judged.call is not None
+    assert judged.call.arguments["files"] == forwarded
+
+
+@pytest.mark.parametrize("sent", ["../secret", "src/../../secret", "out", "a/../../../../etc/passwd"])
+def test_a_path_that_leads_out_of_that_directory_is_refused(place: Place, sent: str) -> None:
+    place.file("home/owner/secret")
+    place.link("home/owner/code/out", "{home}/secret")
+    decision = committed(place, sent).decision
+    assert (decision.outcome.word, decision.code) == ("deny", "path_escape")
+
+
+def test_rules_see_the_file_in_that_directory_and_not_in_the_servers_own(place: Place) -> None:
+    here = [
+        {
+            "name": "code",
+            "description": "x",
+            "principle": "x",
+            "if": {"paths": {"roles": ["read-path"], "within": "{home}/code"}},
+            "then": "allow",
+        }
+    ]
+    loaded = place.load(here, [COMMIT])
+    arguments = {"repo": place.fill("{home}/code"), "files": "src/a.py"}
+    assert decide(loaded, call("commit", arguments)).outcome.word == "allow"
+    beside = {**arguments, "note": "src/a.py"}  # not relative to it: in the sandbox, which no rule here is needed for
+    assert judge(loaded, call("commit", beside)).call.arguments["note"] == place.fill("{sandbox}/src/a.py")  # type: ignore[union-attr]
+    elsewhere = {"repo": place.fill("{home}/other"), "files": "src/a.py"}
+    assert decide(loaded, call("commit", elsewhere)).outcome.word == "deny"
+
+
+@pytest.mark.parametrize("repo", [None, ""])
+def test_without_that_directory_a_path_is_the_servers_own(place: Place, repo: str | None) -> None:
+    judged = committed(place, "src/a.py", repo)
+    assert judged.call is not None
+    assert judged.call.arguments["files"] == place.fill("{sandbox}/src/a.py")
+
+
+def test_an_absolute_path_and_one_at_home_are_what_they_say(place: Place) -> None:
+    assert committed(place, place.fill("{home}/x")).call.arguments["files"] == place.fill("{home}/x")
+    assert committed(place, "~/x").call.arguments["files"] == place.fill("{home}/x")
+
+
+# --- Commands given in words, and members of objects without a schema. ---
+
+
+@pytest.mark.parametrize(
+    ("sent", "allowed"),
+    [
+        (["ls", "-l"], True),
+        (["ls", ["-l"]], True),
+        (["ls", "-l", None, True], True),
+        (["ls", {"-l": None}], True),
+        (["ls", "-l", 7], False),
+        (["ls", {"-l": "x"}], False),
+        (["rm", "-l"], False),
+    ],
+)
+def test_a_command_in_words_is_one_line_with_every_text_and_number_in_it(
+    place: Place, sent: Any, allowed: bool
+) -> None:
+    run = tool("run", {"argv": {"roles": ["command"], "language": "argv"}})
+    rule = {
+        "name": "ls",
+        "description": "x",
+        "principle": "x",
+        "if": {"lists": [{"roles": ["command"], "allowed": ["ls -l"]}]},
+        "then": "allow",
+    }
+    judged = judge(place.load([rule], [run]), call("run", {"argv": sent}))
+    assert (judged.decision.outcome.word == "allow") == allowed
+    if allowed:
+        assert judged.call is not None
+        assert judged.call.arguments["argv"] == sent
+
+
+LIGHT = tool(
+    "turn",
+    {"data": ["identifier"]},
+    definition={"name": "turn", "inputSchema": {"type": "object", "properties": {"data": {"type": "object"}}}},
+)
+
+
+def hall(then: str = "allow", leaf: str = "data.entity") -> dict[str, Any]:
+    return {
+        "name": f"{then}-{leaf}",
+        "description": "x",
+        "principle": "x",
+        "if": {"values": {f"arg:{leaf}": {"in": ["hall"]}}},
+        "then": then,
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ({"entity": "hall"}, "allow"),
+        ({"entity": "cellar"}, "deny"),
+        ({"other": {"entity": "hall"}}, "deny"),
+        ({"entity": "hall", "other": {"entity": "cellar"}}, "allow"),
+        ({}, "deny"),
+    ],
+)
+def test_a_member_that_a_rule_names_is_looked_at_by_itself(place: Place, data: dict[str, Any], expected: str) -> None:
+    assert decide(place.load([hall()], [LIGHT]), call("turn", {"data": data})).outcome.word == expected
+
+
+def test_a_member_of_a_member_is_no_member_of_the_object(place: Place) -> None:
+    rules = [
+        hall("deny"),
+        {"name": "all", "description": "x", "principle": "x", "if": {"server": ["fs"]}, "then": "allow"},
+    ]
+    loaded = place.load(rules, [LIGHT])
+    assert decide(loaded, call("turn", {"data": {"entity": "hall"}})).outcome.word == "deny"
+    assert decide(loaded, call("turn", {"data": {"other": {"entity": "hall"}}})).outcome.word == "allow"

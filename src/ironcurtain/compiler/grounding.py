@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.naming import Meant, Setup
     from ironcurtain.language.statement import Limit
 
+_HOST: Final = re.compile(r"(?![0-9.]+$)[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
+"""What may be the name of a machine."""
 _SPECIAL: Final = re.compile(r"[.^$*+?{}\[\]\\|()]")
 _CONTAINERS: Final = frozenset(
     """channel calendar repository repo project board list folder database table bucket workspace space team group
@@ -409,7 +411,8 @@ class Grounding:
                 every = [each for text in texts for each in self._spelled(text, argument)]
                 written = (*texts, *self._written(condition.values)) if loosely else ()
                 values = _typed(argument, list(dict.fromkeys([*every, *written])))
-                return Part(values={key: {"in": values}}), test is Comparison.IS_NOT
+                machines = self._machines(argument, every) if certain and test is Comparison.IS else Part()
+                return Part(values={key: {"in": values}}).with_(machines), test is Comparison.IS_NOT
             case Comparison.AT_MOST | Comparison.AT_LEAST | Comparison.ABOVE | Comparison.BELOW:
                 return _compared(test, texts[0], argument, certain=certain)
             case Comparison.IN:
@@ -498,7 +501,15 @@ class Grounding:
             return Part(values={key: {"matches": _under(spelled if not certain else meant.paths, certain=certain)}})
         if meant.hosts and argument.has(Category.URL):
             return Part(domains=(frozenset(r for r in argument.roles if r.endswith("-url")), meant.hosts))
-        return self._is_one_of(tool, argument, (*meant.people, *meant.values, *meant.hosts))
+        every = (*meant.people, *meant.values, *meant.hosts)
+        part = self._is_one_of(tool, argument, every)
+        return part.with_(self._machines(argument, every)) if certain else part
+
+    def _machines(self, argument: Argument, values: Sequence[str]) -> Part:
+        """Return that a host is one of these, which a permission must say of hosts that are not public."""
+        roles = frozenset(role for role in argument.roles if role.endswith("-url"))
+        every = [each for value in values for each in self._members(value)]
+        return Part(domains=(roles, tuple(every))) if roles and all(map(_HOST.fullmatch, every)) else Part()
 
     def _giving(self, limit: Giving, tool: Tool) -> Ground:
         wanted = {a.leaf for name in limit.arguments if (a := tool.argument(name)) is not None}

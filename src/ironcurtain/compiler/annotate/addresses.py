@@ -132,7 +132,8 @@ def _url(argument: Argument, tool: Setting) -> Meaning:
     words = argument.words
     if "calendar" in words[:-1]:
         return meaning("calendar", "fetch-url")
-    if _is_requested(argument, tool):
+    service = bool({"api", "base", "server", "gateway"} & set(words))  # through which a message goes
+    if _is_requested(argument, tool) or (service and "send" in tool.effects):
         return meaning("fetch-url", "send-url")
     around = {word for name in argument.above for word in words_of(name)}
     sends = _SENDING.search(f"{' '.join(words)} {argument.says}") or tool.speaks_of("webhook", "rtmp")

@@ -98,6 +98,8 @@ _STORE: Final = re.compile(r"\b(?:google )?drive\b|\brepositor|\bbucket\b")
 _HERE: Final = re.compile(r"\blocal|absolute|disk|save\b|download|upload")
 _CONTENT: Final = re.compile(r"base ?64|binary data|file contents?\b")
 _A_PATH: Final = re.compile(r"(?:~|\.{1,2})?/[\w.~-]|[A-Z]:\\|\./?$")
+_A_FILE: Final = re.compile(r"[A-Za-z][\w-]*\.(?!com$|org$|net$|io$|dev$|app$|ai$)[a-z][a-z0-9]{2,4}")
+"""The name of a file with its extension, as servers have it for a default."""
 _OR_PATH: Final = re.compile(r".{0,40}\b(?:name|id|key|chart|package|url)\b.{0,20}\bor path to\b")
 _FOREIGN: Final = lexicon(
     "ruta carpeta chemin fichier dossier pfad datei ordner caminho arquivo pasta percorso cartella"
@@ -200,6 +202,7 @@ def _is_elsewhere(argument: Argument, tool: Setting, *, here: bool) -> bool:
     beside_local = "local" not in words and any("local" in name.split() for name in tool.siblings)
     beside_local = beside_local and not is_auxiliary(argument)  # the key of a transfer is here
     of_mail = argument.words[-1] == "folder" and tool.subject.is_about("mail", "chat") and not speaks_of_path(argument)
+    of_mail = of_mail or (argument.words[-1] == "mailbox" and tool.subject.is_about("mail"))
     of_notes = "notebook" in words and tool.subject.is_about("notes") and not _LOCAL.search(argument.says)
     if "remote" in words or beside_local or of_mail or of_notes:
         return True
@@ -311,7 +314,9 @@ def _is_only_path(argument: Argument, tool: Setting) -> bool:
 
 
 def _looks_like_path(value: object) -> bool:
-    return isinstance(value, str) and _A_PATH.match(value) is not None and "://" not in value
+    if not isinstance(value, str) or "://" in value:
+        return False
+    return _A_PATH.match(value) is not None or _A_FILE.fullmatch(value) is not None
 
 
 def _is_in_a_store(argument: Argument, tool: Setting) -> bool:

@@ -15,6 +15,7 @@ from ironcurtain.compiler.annotate.files import STORES
 from ironcurtain.compiler.annotate.modes import selectable
 from ironcurtain.compiler.annotate.paths import MAKING, is_called_destination, is_put_there, is_used, path_roles
 from ironcurtain.compiler.annotate.people import person_in
+from ironcurtain.compiler.annotate.relative import is_root
 from ironcurtain.compiler.annotate.setting import Meaning
 from ironcurtain.compiler.annotate.text import first_sentence, lexicon, singular, words_of
 
@@ -37,6 +38,8 @@ _HANDING_OVER: Final = (
     "index",
 )  # fmt: skip
 """Verbs of tools that make something elsewhere of a file."""
+_EDITED: Final = frozenset({"change", "edit", "patch", "mutation", "modification"})
+"""Arguments beside which a file that is written is there already."""
 _FILE_WORDS: Final = lexicon("file directory folder")
 _ON_FILES: Final = re.compile(
     r"\b(?:(?:log|csv|json|yaml|xml|pdf|excel|sqlite|audio|video|image|text|local) (?:files?|databases?)"
@@ -107,6 +110,7 @@ def _both_ways(found: Mapping[str, Meaning], tool: Setting) -> Iterator[tuple[st
     every = [meaning.roles & _PATHS for meaning in found.values()]
     changes = tool.effects & {"create", "update"} and not tool.effects & {"send", "share"}
     unwritten = changes and not any(roles - {"read-path"} for roles in every) and not tool.speaks_of(*_HANDING_OVER)
+    written = any("write-path" in roles for roles in every)
     several = any(selectable(argument, "") for argument in tool.arguments)  # of which one is selected
     for argument in tool.arguments:
         own = found[argument.leaf].roles & _PATHS
@@ -115,6 +119,10 @@ def _both_ways(found: Mapping[str, Meaning], tool: Setting) -> Iterator[tuple[st
             yield argument.leaf, Meaning(frozenset(roles), found[argument.leaf].doubt or "each mode may use it")
         elif own == {"read-path"} and unwritten and not is_used(argument) and not tool.subject.remote:
             yield argument.leaf, _with(found[argument.leaf], "write-path", doubt="it may be written: nothing else is")
+        elif own == {"read-path"} and is_root(argument) and written:
+            yield argument.leaf, _with(found[argument.leaf], "write-path", doubt="a file in it is written")
+        elif own == {"write-path"} and not _EDITED.isdisjoint(tool.siblings):
+            yield argument.leaf, _with(found[argument.leaf], "read-path", doubt="it may be edited")
         elif own == {"write-path"} and not is_put_there(argument, tool) and not tool.speaks_of(*MAKING):
             yield argument.leaf, _with(found[argument.leaf], "read-path", doubt="it may be there already")
 

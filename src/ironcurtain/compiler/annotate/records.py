@@ -73,9 +73,8 @@ def record(argument: Argument, tool: Setting) -> Meaning | None:
     pressed = words == ("key",) and tool.speaks_of("press", "keyboard", "key")
     if set(words) & {"ai", "llm"} or (pressed and tool.subject.is_about("browser", "device")):
         return None
-    if is_id(last) or words[-2:] == ("id", "list") or is_numbered(argument, tool):
-        return meaning("identifier")
-    if _is_deleted(argument, tool):
+    numbered = is_id(last) or words[-2:] == ("id", "list") or is_numbered(argument, tool)
+    if numbered or _is_deleted(argument, tool):
         return meaning("identifier")
     if argument.is_number or argument.free:
         return None

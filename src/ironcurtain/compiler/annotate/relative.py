@@ -59,9 +59,8 @@ def root_of(argument: Argument, arguments: Iterable[Argument]) -> Argument | Non
     if len(roots) != 1 or _ABSOLUTE.search(argument.says):
         return None
     said = _INSIDE.search(argument.says) is not None
-    named = (
-        not argument.above and argument.words[-1] in _WITHIN and not {"output", "save", "config"} & set(argument.words)
-    )
+    called = argument.words[-1] in _WITHIN or argument.words[:2] == ("file", "to")  # `filesToStage`
+    named = not argument.above and called and not {"output", "save", "config"} & set(argument.words)
     return roots[0] if said or named else None
 
 

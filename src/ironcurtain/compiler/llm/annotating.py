@@ -67,8 +67,9 @@ def describe(
     tokens = 0
     for start in range(0, len(tools), BATCH):
         batch = list(tools[start : start + BATCH])
-        prompt = _prompt(server, batch)
-        answer = model.ask("annotate", INSTRUCTIONS, prompt, Described, partial(_complaint, tools=batch))
+        answer = model.ask(
+            "annotate", INSTRUCTIONS, question(server, batch), Described, partial(_complaint, tools=batch)
+        )
         tokens += answer.tokens
         said = {each.tool: {a.name: set(a.roles) for a in each.arguments} for each in answer.output.tools}
         why = {each.tool: {a.name: a.reason for a in each.arguments} for each in answer.output.tools}
@@ -79,7 +80,8 @@ def describe(
     return found, proposals, tokens
 
 
-def _prompt(server: str, tools: Sequence[dict[str, Any]]) -> str:
+def question(server: str, tools: Sequence[dict[str, Any]]) -> str:
+    """Return what a model is asked about some tools of a server."""
     shown = [
         {
             "tool": tool["toolName"],

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.document import Sentence
     from ironcurtain.compiler.drafts import Compiled
 
-FRESH: Final = ("fjord",)
+FRESH: Final = ("brook", "cliff")
 SEEN: Final = (
+    "fjord",
     "reef",
     "moor",
     "tide",
@@ -67,6 +68,7 @@ First looks, newest first; the share kept, of the calls that no question about c
 
 | sets | texts | calls | owner | model | model twice | unsafe |
 | --- | ---: | ---: | --- | --- | --- | --- |
+| *brook*, *cliff* | 12 | 432 | 119 of 135 (88 %) | 108 of 123 (88 %) | 108 of 123 (88 %) | owner 1 |
 | *fjord* | 6 | 216 | 76 of 80 (95 %) | 78 of 79 (99 %) | 73 of 79 (92 %) | 0 |
 | *reef*, *moor* | 12 | 432 | 137 of 156 (88 %) | 148 of 155 (95 %) | 145 of 155 (94 %) | 0 |
 | *tide*, *vale* | 12 | 432 | 146 of 165 (88 %) | 144 of 167 (86 %) | 135 of 166 (81 %) | 0 |
@@ -82,6 +84,10 @@ store elsewhere was refused; names that look like hosts were taken for hosts. In
 (`@name`) and joining two readings of one argument failed altogether; the row was counted after these two were mended,
 and nothing else. The owner's losses there are one sentence that the parser misread, an object that an answer closed,
 and choices of theirs.
+
+In *brook* and *cliff* (*brook* 85, 81 and 81 %, *cliff* 91, 94 and 94 %) permissions for machines by name were void,
+mail to a domain and a person together was refused, and a mailbox was taken for a file; these were mended after the
+look. The unsafe call is a discount of 0.25 that the owner, who did not know the unit, permitted as at most 10.
 
 Most of what is still lost cannot be said (sums of price times quantity) or is lost where two readings differ.
 """

@@ -1636,3 +1636,16 @@ def test_the_story_tells_of_exceptions_and_joined_questions(place: Place) -> Non
         ],
     ]
     assert {story.verdict.outcome.word for story in stories} == {judged.decision.outcome.word} == {"escalate"}
+
+
+def test_only_what_asks_is_among_the_reasons_to_ask(place: Place) -> None:
+    rules = [
+        {"name": "docs", "description": "x", "principle": "x", "if": {"paths": {"roles": ["read-path"], "within": "{home}/docs"}}, "then": "allow"},
+        {"name": "ask", "description": "x", "principle": "x", "if": {"paths": {"roles": ["read-path"], "within": "{home}/ask"}}, "then": "escalate", "reason": "ask me"},
+    ]  # fmt: skip
+    loaded = place.load(rules, FILE_TOOLS)
+    paths = [place.fill("{home}/docs/a"), place.fill("{home}/ask/b")]
+    judged = judge(loaded, call("read_many", {"paths": paths}))
+    assert judged.call is not None
+    assert judged.facts is not None
+    assert [verdict.rule for verdict in escalations(judged.call, loaded.policy, judged.facts)] == ["ask"]

@@ -839,3 +839,30 @@ def test_a_member_of_a_member_is_no_member_of_the_object(place: Place) -> None:
     loaded = place.load(rules, [LIGHT])
     assert decide(loaded, call("turn", {"data": {"entity": "hall"}})).outcome.word == "deny"
     assert decide(loaded, call("turn", {"data": {"other": {"entity": "hall"}}})).outcome.word == "allow"
+
+
+MAIL_TO = tool(
+    "mail",
+    {"to": {"roles": ["recipient"], "absent": "nothing"}, "to.email": {"roles": ["recipient"], "absent": "unknown"}},
+    definition={"name": "mail", "inputSchema": {"type": "object", "properties": {"to": {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"email": {"type": "string"}}}]}}}},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"to": "ann@a.example"}, "allow"),
+        ({"to": {"email": "ann@a.example"}}, "allow"),
+        ({"to": {"email": "eve@a.example"}}, "deny"),
+        ({}, "deny"),
+    ],
+)
+def test_a_text_or_an_object_is_looked_at_in_both_forms(place: Place, arguments: dict[str, Any], expected: str) -> None:
+    rule = {
+        "name": "ann",
+        "description": "x",
+        "principle": "x",
+        "if": {"lists": [{"roles": ["recipient"], "allowed": ["ann@a.example"]}]},
+        "then": "allow",
+    }
+    assert decide(place.load([rule], [MAIL_TO]), call("mail", arguments)).outcome.word == expected

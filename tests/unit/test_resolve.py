@@ -866,3 +866,13 @@ def test_a_text_or_an_object_is_looked_at_in_both_forms(place: Place, arguments:
         "then": "allow",
     }
     assert decide(place.load([rule], [MAIL_TO]), call("mail", arguments)).outcome.word == expected
+
+
+def test_a_member_that_the_server_would_pick_is_unknown_where_its_object_is_left_out(place: Place) -> None:
+    def rule(then: str, condition: dict[str, Any]) -> dict[str, Any]:
+        return {"name": then, "description": "x", "principle": "x", "if": condition, "then": then}
+
+    eve = rule("deny", {"lists": [{"roles": ["recipient"], "allowed": ["eve@a.example"]}]})
+    loaded = place.load([eve, rule("allow", {"server": ["fs"]})], [MAIL_TO])
+    assert decide(loaded, call("mail", {"to": {"email": "ann@a.example"}})).outcome.word == "allow"
+    assert decide(loaded, call("mail", {})).outcome.word == "deny"

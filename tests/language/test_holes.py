@@ -17,7 +17,7 @@ from ironcurtain.compiler.readers.store import Readings
 from ironcurtain.compiler.reading import read_constitution
 from ironcurtain.compiler.setup import NamedList
 from tests.language.support import KNOWN, annotated, compiled, policy, tool
-from tests.language.test_attacks import FILES, MAIL, SLACK
+from tests.language.test_attacks import CALENDAR, FILES, MAIL, SLACK
 
 PAY = {"b": [tool("pay", "Pay somebody.", "payee amount:number")]}
 SEARCH = {"f": [tool("search_files", "Search the files below a directory.", "path query")]}
@@ -868,3 +868,35 @@ def test_a_bound_on_a_list_counts_its_elements() -> None:
     never = policy("may use z/tag_items.\nmust never use z/tag_items where `item_keys` is more than 2.", tags)
     assert never.decide("z/tag_items", item_keys=["a", "b"], tag="x") == "allow"
     assert never.decide("z/tag_items", item_keys=["a", "b", "c"], tag="x") == "deny"
+
+
+# --- People whom no rule sees. ---
+
+REPLY = {
+    "mail": [
+        tool("reply_email", "Reply to an email.", "id body", "cc:list"),
+        tool("send_email", "Send an email.", "body", "to:list cc:list"),
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("lines", "name", "arguments", "expected"),
+    [
+        ("may send email.\nmust ask before sending email to anyone outside contacts.", "send_email", {"body": "x"}, "escalate"),
+        ("may send email.\nmust ask before sending email to anyone outside contacts.", "send_email", {"body": "x", "to": []}, "escalate"),
+        ("may send email.\nmust ask before sending email to anyone outside contacts.", "send_email", {"body": "x", "to": ["bob@x.example"]}, "allow"),
+        ("may send email.\nmust ask before sending email to anyone outside contacts.", "reply_email", {"id": "1", "body": "x", "cc": ["bob@x.example"]}, "escalate"),
+        ("may send email to contacts.", "reply_email", {"id": "1", "body": "x", "cc": ["bob@x.example"]}, "deny"),
+        ("may send email only to contacts.", "reply_email", {"id": "1", "body": "x", "cc": ["bob@x.example"]}, "deny"),
+        ("may send email to contacts.", "send_email", {"body": "x", "to": ["bob@x.example"]}, "allow"),
+    ],
+)  # fmt: skip
+def test_a_call_that_names_nobody_or_only_copies_reaches_somebody_else(
+    lines: str, name: str, arguments: dict[str, Any], expected: str
+) -> None:
+    assert policy(lines, REPLY).decide(f"mail/{name}", **arguments) == expected
+
+
+def test_a_list_of_people_is_no_place() -> None:
+    assert "list of people" in compiled('must never create events in "contacts".', CALENDAR).problem()

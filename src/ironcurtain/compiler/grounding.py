@@ -106,6 +106,12 @@ class Grounding:
 
     def _place(self, limit: Place, tool: Tool, *, certain: bool) -> Ground | None:
         meant = self._meant(limit.names, empty_is_error=not certain or limit.outside)
+        for name in limit.names:
+            kept = self.setup.list_of(name)
+            if kept is not None and kept[1].kind == "email":
+                raise Problem(
+                    f'"{name.text}" is a list of people, and no place', f'write to "{name.text}", or name the place'
+                )
         parts: list[Part] = []
         covers, names = set[str](), set[str]()
         if meant.paths:
@@ -280,7 +286,7 @@ class Grounding:
 
     def _people(self, limit: People, tool: Tool, *, certain: bool) -> Ground | None:
         roles = tool.of(Category.PARTY)
-        if not roles:
+        if not roles or (limit.members and _goes_to_another(tool)):
             return None
         present = Part(values={f"role:{'+'.join(sorted(roles))}": PRESENT})
         if not limit.members and (certain or self.acts & _TO_SOMEBODY):
@@ -638,6 +644,13 @@ def _is_party(text: str) -> bool:
     """Return whether a text can be one party of a call: an address, a telephone number, a name or an id."""
     parties = resolve_parties(text)
     return not isinstance(parties, Opaque) and len(parties) == 1
+
+
+def _goes_to_another(tool: Tool) -> bool:
+    """Whether the server picks to whom a call goes: a reply that names nobody but those who get a copy."""
+    people = [argument for argument in tool.arguments.values() if argument.has(Category.PARTY)]
+    copies = all({"cc", "bcc"} & set(argument.words) for argument in people)
+    return copies and bool(set(words_of(tool.name)) & {"reply", "respond", "answer", "forward"})
 
 
 def _needs_somebody(tool: Tool) -> bool:

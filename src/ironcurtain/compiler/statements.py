@@ -327,6 +327,8 @@ class _Compiler:
         bases = _bases(statement, pick, unless)
         if ground.sources and not tool.roles:
             raise Problem(f"{tool.key} has no argument that could carry what was read", "say it without that limit")
+        read = {"roles": sorted(tool.roles), "from": sorted(set(ground.sources))}
+        origin = {"origin": read} if ground.sources else {}
         for base in bases:
             for alternative in ground.alternatives:
                 part = base.with_(alternative)
@@ -335,16 +337,13 @@ class _Compiler:
                 if layer == 3 and part.roles:  # the person sees the whole call, so that the ask covers the rest of it
                     conditions["roles"] = sorted(resources_of(tool) | part.roles)
                 people = people_outside(statement, tool) if ground.unless and not part.roles else frozenset()
-                if layer == 3 and people:
-                    conditions["roles"] = sorted(people)
-                if layer == 1 and people:  # each of them is looked at alone, and a call must name somebody at all
+                if layer in (1, 3) and people:  # each of them is looked at alone, and a call must name somebody at all
                     named = Part(values={f"role:{'+'.join(sorted(people))}": PRESENT})
                     others = [group for group in groups if group not in ground.unless]
                     whole = conditions_of(replace(part, absent=frozenset()), [*others, named])
-                    yield Draft.of(layer, tool, whole)
+                    yield Draft.of(layer, tool, {**whole, **origin})
                     conditions["roles"] = sorted(people)
-                if ground.sources:
-                    conditions["origin"] = {"roles": sorted(tool.roles), "from": sorted(set(ground.sources))}
+                conditions |= origin
                 if ground.question:
                     conditions["assess"] = {"question": ground.question}
                 yield Draft.of(layer, tool, conditions, elsewhere=mood is Mood.OTHERWISE)

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.language.parsing import StatementError, parse
-from ironcurtain.language.statement import ACTS, Name, Statement
+from ironcurtain.language.statement import ACTS, Content, Mood, Name, Statement
 from ironcurtain.language.writing import RESERVED, gerund, write
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ironcurtain.compiler.document import Sentence
     from ironcurtain.compiler.setup import Known
+    from ironcurtain.language.statement import Line
 
 _SUBJECT: Final = (
     r"(?:(?:it|you|they|(?:the|my|our|this|an?|any) (?:ai )?(?:agent|assistant|bot|helper|model|ai)s?|claude|agents?) )"
@@ -93,15 +94,22 @@ _TWO: Final = re.compile(
     r"\s*(?:;|, but|, and|, or)\s+(?=(?:it |they |you )?(?:may|must|can|never|ask|don't|do not|cannot)\b)"
 )
 _OF_SERVER: Final = re.compile(r"(?:in|on|over) (?:the )?([\w-]+)(?: server)?, (.+)", re.IGNORECASE | re.DOTALL)
-_READ_ONLY: Final = re.compile(r"(?:the )?(\S+)(?: server)? (?:is|are) read-only", re.IGNORECASE)
+_READ_ONLY: Final = re.compile(r"(?:the )?(\u00ab0\u00bb|[\w-]+)( server)? is read-only", re.IGNORECASE)
 _CONTENT: Final = re.compile(
     r" (?:that|which) (?:(?:could|might|may|can) be read as|(?:sounds?|reads?|looks?) like|contains?|mentions?) (.+)$",
     re.IGNORECASE,
 )
-_KIND: Final = (
-    r"(?: (?:folders?|director(?:y|ies)|channels?|calendars?|lists?|repositor(?:y|ies)|repos?|projects?|boards?|databases?|"
-    r"tables?|workspaces?|buckets?|notebooks?|inbox|team))?"
+_SAYABLE: Final = frozenset({"send", "create", "change", "share", "upload"})
+"""Acts whose calls hold the text that a question about content is about."""
+_NOT_CONTENT: Final = frozenset(
+    """or and nor except unless but to with without in on from than more less if when where that which attachment
+    attachments recipient recipients people""".split()  # noqa: SIM905 - to be read
 )
+"""Words after which a sentence speaks of something else than content."""
+_LONGEST_CONTENT: Final = 5  # words
+_DIRECTORY: Final = r"folders?|director(?:y|ies)|repositor(?:y|ies)|repos?|projects?"
+_LIST: Final = r"lists?|team"
+_OTHER: Final = r"channels?|calendars?|boards?|databases?|tables?|workspaces?|buckets?|notebooks?|inbox"
 
 
 def read_by_table(sentence: Sentence, known: Known, is_right: Callable[[list[str]], bool]) -> tuple[str, ...] | None:
@@ -110,9 +118,13 @@ def read_by_table(sentence: Sentence, known: Known, is_right: Callable[[list[str
     text = (f"{sentence.lead} {sentence.text}" if sentence.lead else sentence.text).strip().rstrip(".!")
     of_server = _OF_SERVER.fullmatch(text)
     server, text = of_server.groups() if of_server else ("", text)
-    found = _read_only(text, known)
-    for clause in _TWO.split(text) if not found else ():
+    if server.lower() in {name.lower() for name in (*known.directories, *known.lists, *known.names)}:
+        return None
+    found = _read_only(text, known, is_right)
+    clauses = _TWO.split(text) if not found else []
+    for clause in clauses:
         lines = [line for line in (_direct(clause), _substituted(clause, known)) if line is not None]
+        lines = [line for line in lines if _is_complete(parse(line), split=len(clauses) > 1)]
         lines = [_of(line, server) for line in lines] if server else lines
         right = next((line for line in lines if line and is_right([line])), None)
         if right is None:
@@ -121,18 +133,38 @@ def read_by_table(sentence: Sentence, known: Known, is_right: Callable[[list[str
     return tuple(found) if found and is_right(found) else None
 
 
-def _read_only(text: str, known: Known) -> list[str]:
-    """Return what it means that a server, or a directory of the set-up, is read-only."""
+def _is_content(text: str) -> bool:
+    """Return whether a few words say what a text may be about, and nothing else."""
+    words = re.findall(r"[\w'-]+", text.lower())
+    other = {*_NOT_CONTENT, *ACTS, *map(gerund, ACTS), *_VERBS, *_ING}
+    return len(words) <= _LONGEST_CONTENT and other.isdisjoint(words) and not re.search(r"[^\w' -]|[0-9]", text)
+
+
+def _read_only(text: str, known: Known, is_right: Callable[[list[str]], bool]) -> list[str]:
+    """Return what it means that a server, or a directory of the set-up, is read-only; nothing if it may be either."""
     marked, names = _with_names(text, known)
     found = _READ_ONLY.fullmatch(marked)
-    if found is None or (names and json.loads(names[0]) not in known.directories):
+    if found is None:
         return []
     changes = [act for act in ACTS if act != "read"]
     if names:
+        name = json.loads(names[0])
+        if name not in known.directories or found[2] or is_right([f"may read anything of {names[0]}."]):
+            return []
         where, changes = f"files in {names[0]}", ["create", "change", "delete", "trash", "move"]
     else:
         where = f"anything of {found[1]}"
     return [f"may read {where}.", f"must never {', '.join(changes[:-1])} or {changes[-1]} {where}."]
+
+
+def _is_complete(line: Line, *, split: bool) -> bool:
+    """Return whether a clause says on what it permits something, and content of calls that have some."""
+    if not isinstance(line, Statement):
+        return True
+    if split and line.mood is not Mood.NEVER and not line.doing.things and not line.doing.tools:
+        return False  # *You may read, but never send, email.*
+    about = any(isinstance(limit, Content) for limit in line.limits)
+    return not about or set(line.doing.acts) <= _SAYABLE
 
 
 def _of(line: str, server: str) -> str:
@@ -207,11 +239,15 @@ def _with_names(text: str, known: Known) -> tuple[str, list[str]]:
         names.append(json.dumps(name, ensure_ascii=False))
         return f"\u00ab{len(names) - 1}\u00bb"
 
-    text = _CONTENT.sub(lambda m: f" whose text might be read as {marked(m[1])}", text)
+    text = _CONTENT.sub(lambda m: f" whose text might be read as {marked(m[1])}" if _is_content(m[1]) else m[0], text)
     text = re.sub(r'"([^"]+)"|\u201c([^\u201d]+)\u201d', lambda m: marked(m[1] or m[2]), text)
     every: Iterable[str] = (*known.directories, *known.lists, *known.names)
     for name in sorted(every, key=len, reverse=True):
-        pattern = rf"(?<![\w\u00ab/~.-])(?:my |the |our )?{re.escape(name)}{_KIND}(?![\w/-])"
+        kinds = _DIRECTORY if name in known.directories else _LIST if name in known.lists else ""
+        kinds = f"{_DIRECTORY}|{_LIST}|{_OTHER}" if name in known.names else kinds
+        # Another kind of thing that bears the name is not what the set-up names: *the family channel*.
+        another = rf"(?! (?:{_DIRECTORY}|{_LIST}|{_OTHER})\b)"
+        pattern = rf"(?<![\w\u00ab/~.-])(?:my |the |our )?{re.escape(name)}(?: (?:{kinds})\b)?{another}(?![\w/-])"
         if re.search(pattern, text, re.IGNORECASE):
             text = re.sub(pattern, marked(name), text, flags=re.IGNORECASE)
     return text, names

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.files import is_said_to_be_here
-from ironcurtain.compiler.annotate.harmless import is_part_of_name, is_text, is_way_or_measure, says_how
+from ironcurtain.compiler.annotate.harmless import is_part_of_name, is_text, is_way_or_measure, lists_choices, says_how
 from ironcurtain.compiler.annotate.paths import is_called_destination, is_used
 from ironcurtain.compiler.annotate.records import is_described_as_id, is_id, is_noun, names_a_record
 from ironcurtain.compiler.annotate.relative import is_root
@@ -64,8 +64,12 @@ def _names(argument: Argument) -> bool:
         return False
     called = last in ("name", "title") and (len(words) > 1 or argument.required)
     by_id = any(map(is_id, words[:-1])) and last not in _ABOUT_IDS
-    chosen = argument.required and is_way_or_measure(argument)  # in words, and no choices are listed: it is a name
-    return called or by_id or chosen or (is_way_or_measure(argument) and is_described_as_id(argument))
+    way = is_way_or_measure(argument)  # given in words; where no choices are listed, it is a name
+    return (
+        called
+        or by_id
+        or (way and (is_described_as_id(argument) or (argument.required and not lists_choices(argument))))
+    )
 
 
 def _is_alone(argument: Argument, tool: Setting) -> bool:

@@ -107,6 +107,7 @@ _SAYS_WHAT: Final = re.compile(
     r"(?:titles?\b|descriptions?\b|text\b|contents?\b|body\b|message (?:text|body)|summary)"
 )
 """How the description of a text begins."""
+_QUOTED: Final = re.compile(r"[\"'`][a-z][a-z_-]*[\"'`]")
 _ALSO_RECORDS: Final = lexicon(
     """tag label field column property attribute secret token credential role policy permission feature setting config
     configuration variable template option schedule rule segment annotation block scope class condition header
@@ -180,6 +181,11 @@ def says_how(argument: Argument) -> bool:
 def is_way_or_measure(argument: Argument) -> bool:
     """Return whether an argument is called by a word for how something is done, or for a number of it."""
     return argument.words[-1] in _WAYS | _MEASURES
+
+
+def lists_choices(argument: Argument) -> bool:
+    """Return whether its description says how something is done, or quotes what may be chosen."""
+    return len(_QUOTED.findall(argument.says)) > 1 or _SAYS.match(argument.says) is not None
 
 
 def is_text(argument: Argument) -> bool:

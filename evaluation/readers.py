@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.document import Sentence
     from ironcurtain.compiler.drafts import Compiled
 
-FRESH: Final = ("brook", "cliff")
+FRESH: Final = ("dune", "glen")
 SEEN: Final = (
+    "brook",
+    "cliff",
     "fjord",
     "reef",
     "moor",
@@ -68,6 +70,7 @@ First looks, newest first; the share kept, of the calls that no question about c
 
 | sets | texts | calls | owner | model | model twice | unsafe |
 | --- | ---: | ---: | --- | --- | --- | --- |
+| *dune*, *glen* | 12 | 432 | 135 of 150 (90 %) | 144 of 151 (95 %) | 142 of 150 (95 %) | 0 |
 | *brook*, *cliff* | 12 | 432 | 119 of 135 (88 %) | 108 of 123 (88 %) | 108 of 123 (88 %) | owner 1 |
 | *fjord* | 6 | 216 | 76 of 80 (95 %) | 78 of 79 (99 %) | 73 of 79 (92 %) | 0 |
 | *reef*, *moor* | 12 | 432 | 137 of 156 (88 %) | 148 of 155 (95 %) | 145 of 155 (94 %) | 0 |

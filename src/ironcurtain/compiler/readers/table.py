@@ -60,8 +60,6 @@ _TABLE: Final = (
     (rf"^(.+?ing\b.*?) (?:needs?|requires?) (?:my|our) {_CONSENT}$", r"must ask before \1"),
     (r"^(.+?ing\b.*?) (?:is|are) (?:fine|okay|ok|acceptable|allowed|permitted)(?: with me)?$", r"may @<\1"),
     (r"^(.+?ing\b.*?) (?:is|are) (?:forbidden|not allowed|not okay|off limits|prohibited|not permitted)$", r"must never @<\1"),
-    (r"^(\u00ab\d+\u00bb) (?:is|are) off limits$", r"must never do anything with anything in \1"),
-    (r"\bmust never touch (\u00ab\d+\u00bb)$", r"must never do anything with anything in \1"),
     (r"^(.+?) (?:is|are) off limits$", r"must never do anything with \1"),
     (r"\bmust never touch\b", "must never do anything with"),
     (r"^nothing (?:may|must|can|should) be (\w+)(.*)$", r"must never @>\1 anything\2"),

@@ -97,6 +97,10 @@ _CONTENT: Final = re.compile(
     r" (?:that|which) (?:(?:could|might|may|can) be read as|(?:sounds?|reads?|looks?) like|contains?|mentions?) (.+)$",
     re.IGNORECASE,
 )
+_CLOSED: Final = re.compile(
+    r"(\u00ab0\u00bb) (?:is|are) off limits|(?:you|it) must(?: not|n't| never) touch (\u00ab0\u00bb)", re.IGNORECASE
+)
+"""Said of a directory; of another place it would speak of tools that have no argument for one."""
 _SAYABLE: Final = frozenset({"send", "create", "change", "share", "upload"})
 """Acts whose calls hold the text that a question about content is about."""
 _NOT_CONTENT: Final = frozenset(
@@ -190,6 +194,8 @@ def _direct(clause: str) -> str | None:
 
 def _substituted(clause: str, known: Known) -> str | None:
     text, names = _with_names(clause[:1].lower() + clause[1:], known)
+    if (closed := _CLOSED.fullmatch(text)) and json.loads(names[0]) in known.directories:
+        text = f"must never do anything with anything in {closed[1] or closed[2]}"
     if re.search(r"\bonly\b", text) and not re.search(r"\bonly (?:in|on|to|with|after|where)\b", text):
         return None  # what it closes is not said in the place where it must be
     for pattern, replacement in _TABLE:

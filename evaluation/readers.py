@@ -92,8 +92,8 @@ In *brook* and *cliff* (*brook* 85, 81 and 81 %, *cliff* 91, 94 and 94 %) permis
 mail to a domain and a person together was refused, and a mailbox was taken for a file; these were mended after the
 look. The unsafe call is a discount of 0.25 that the owner, who did not know the unit, permitted as at most 10.
 
-In *dune* one sentence that the closed table read then (a channel that is off limits) is left to the owner since, who was
-not asked about it: its row below is lower than the first look.
+In *dune* one sentence that the closed table read then (a channel that is off limits) is left to the owner since, who
+was not asked about it: its row below is lower than the first look.
 
 Most of what is still lost cannot be said (sums of price times quantity) or is lost where two readings differ.
 """

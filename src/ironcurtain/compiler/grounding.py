@@ -647,7 +647,7 @@ def _is_party(text: str) -> bool:
 
 
 def _goes_to_another(tool: Tool) -> bool:
-    """Whether the server picks to whom a call goes: a reply that names nobody but those who get a copy."""
+    """Return whether the server picks the recipient: a reply whose only people are those who get a copy."""
     people = [argument for argument in tool.arguments.values() if argument.has(Category.PARTY)]
     copies = all({"cc", "bcc"} & set(argument.words) for argument in people)
     return copies and bool(set(words_of(tool.name)) & {"reply", "respond", "answer", "forward"})

@@ -337,7 +337,7 @@ class _Compiler:
                 if layer == 3 and part.roles:  # the person sees the whole call, so that the ask covers the rest of it
                     conditions["roles"] = sorted(resources_of(tool) | part.roles)
                 people = people_outside(statement, tool) if ground.unless and not part.roles else frozenset()
-                if layer in (1, 3) and people:  # each of them is looked at alone, and a call must name somebody at all
+                if layer in (1, 3) and people:  # each recipient is checked alone; a call must name one
                     named = Part(values={f"role:{'+'.join(sorted(people))}": PRESENT})
                     others = [group for group in groups if group not in ground.unless]
                     whole = conditions_of(replace(part, absent=frozenset()), [*others, named])

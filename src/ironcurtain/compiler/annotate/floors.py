@@ -146,13 +146,13 @@ def _somebody(found: Mapping[str, Meaning], tool: Setting) -> Iterator[tuple[str
 
 def _anything(found: Mapping[str, Meaning], tool: Setting) -> Iterator[tuple[str, Meaning]]:
     """Yield the objects of which nothing is said: sums and people may stand in them, where the tool is about these."""
-    somebody = any(meaning.roles & _REACHED for meaning in found.values())
+    reached = any(meaning.roles & _REACHED for meaning in found.values())
     for argument in tool.arguments if not tool.only_reads else ():
         if not argument.free or argument.is_criterion or found[argument.leaf].roles & {"command"}:
             continue
         pays = "pay" in tool.acts or tool.subject.is_about("money")
         roles = {"amount"} if pays and _ABOUT_RECORDS.isdisjoint(argument.words) else set()
-        roles |= {"recipient"} if tool.acts & {"send", "share"} and argument.required and not somebody else set()
+        roles |= {"recipient"} if tool.acts & {"send", "share"} and argument.required and not reached else set()
         if roles - found[argument.leaf].roles:
             doubt = found[argument.leaf].doubt or "what it holds is not described"
             yield argument.leaf, Meaning(found[argument.leaf].roles | roles, doubt)

@@ -166,7 +166,7 @@ def is_harmless(argument: Argument, tool: Setting) -> bool:
 
 
 def is_part_of_name(argument: Argument) -> bool:
-    """Return whether an argument is a part of what somebody is called: `first_name`."""
+    """Return whether an argument is a part of a person's name: `first_name`."""
     return argument.words[-1] == "name" and not _PARTS_OF_NAMES.isdisjoint(argument.words[-2:-1])
 
 

@@ -44,6 +44,8 @@ class Score:
     found: Counter[str] = field(default_factory=Counter)
     spurious: Counter[str] = field(default_factory=Counter)
     unsafe: list[str] = field(default_factory=list)
+    guarded: int = 0
+    """Of the unsafe: arguments of which nothing is known, so that a permission covers a name and nothing else."""
     tools: int = 0
     effects_right: int = 0
     quiet: list[str] = field(default_factory=list)
@@ -105,7 +107,10 @@ def score(rows: list[dict[str, Any]], said: Said | None = None) -> Score:
             accepted = [frozenset(each) - {"none"} for each in row.get("accept", {}).get(leaf, [roles])]
             more = said.get((row["server"], row["tool"]), {}).get(leaf, frozenset()) if said else frozenset[str]()
             given = (frozenset(tool.roles(leaf)) | more) - {"none"} - BESIDE
+            before = len(out.unsafe)
             _judge(out, f"{row['server']} {row['tool']} {leaf}", accepted, given)
+            answered = said is not None and leaf in said.get((row["server"], row["tool"]), {})
+            out.guarded += len(out.unsafe) > before and tool.is_unclear(leaf) and not answered
     return out
 
 
@@ -193,13 +198,14 @@ def bounds_page(found: Bounds) -> str:
 def page(scores: dict[str, Score], seconds: float, tools: int) -> str:
     """The figures as they stand in the documentation."""
     lines = [
-        "| set | tools | arguments | right | of those that bear a role | unsafe | effects right |",
-        "|" + " --- |" * 7,
+        "| set | tools | arguments | right | of those that bear a role | unsafe | of these guarded | effects right |",
+        "|" + " --- |" * 8,
     ]
     for name, each in scores.items():
         lines.append(
             f"| {name} | {each.tools} | {each.leaves} | {each.right / each.leaves:.1%} |"
-            f" {each.bearing_right / each.bearing:.1%} | {len(each.unsafe)} | {each.effects_right / each.tools:.1%} |"
+            f" {each.bearing_right / each.bearing:.1%} | {len(each.unsafe)} | {each.guarded} |"
+            f" {each.effects_right / each.tools:.1%} |"
         )
     lines += ["", "| role | required | found | spurious |", "| --- | ---: | ---: | ---: |"]
     roles = sorted({role for each in scores.values() for role in (*each.required, *each.spurious)})

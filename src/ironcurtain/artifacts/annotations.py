@@ -145,8 +145,10 @@ def _shape(rest: Mapping[str, tuple[Mode, ...]], known: Mapping[str, schema.Leaf
 
 def _modes(item: Item) -> Iterator[Mode]:
     for entry in item.elements(least=1) if isinstance(item.value, list) else (item,):
-        optional = ("absent", "when") if isinstance(item.value, list) else ("absent", "language", "relativeTo")
-        members = entry.members(("roles",), optional)
+        more = ("when",) if isinstance(item.value, list) else ("language", "relativeTo")
+        members = entry.members(("roles",), ("absent", "unclear", *more))
+        if "unclear" in members:
+            members["unclear"].flag()  # read by the compiler of statements, and by nothing that decides
         roles = tuple(Role(role.text()) for role in members["roles"].elements(least=1))
         for role in roles:
             if role != role.strip().lower() or (role == NONE and len(roles) > 1):

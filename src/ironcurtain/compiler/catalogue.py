@@ -42,6 +42,8 @@ class Argument:
     """Leaving it out means that the server picks something."""
     free: bool = False
     """It is an object whose members its schema does not describe."""
+    unclear: bool = False
+    """Nothing is known of it: it might be a file, an address or a command."""
 
     @property
     def has_default(self) -> bool:
@@ -161,6 +163,7 @@ def _made(server: str, fields: Mapping[str, Any], common: frozenset[str]) -> Too
             sql=any(mode.get("language") == "sql" for mode in _modes(entry)),
             absent_unknown=any(mode.get("absent", "unknown") == "unknown" for mode in _modes(entry)),
             free=bool(about and about.free and about.types <= {"object", "null", "array"}),
+            unclear=any(mode.get("unclear", False) for mode in _modes(entry)),
         )
     return Tool(
         server,

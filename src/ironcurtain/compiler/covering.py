@@ -37,6 +37,9 @@ _NEEDS: Final = {
 _AUDIENCES: Final = frozenset({"group", "distribution", "mailing", "audience", "broadcast"})
 _ALONG: Final = frozenset({"file", "image", "photo", "picture", "video", "document"})
 _ATTACHING: Final = frozenset({"attach", "attachment", "attachments"})
+_LETTERS: Final = "A-Za-zÀ-ɏͰ-ԯ぀-鿿가-힣"
+_MORE_THAN_A_NAME: Final = rf".*[^{_LETTERS}0-9_ .,:#-].*|.*\.[^0-9 ].*|[.-].*|.* -.*"
+"""Any text but words, numbers and what joins them: it might be an address, a path, a host, an option or syntax."""
 _NO: Final = frozenset({"none", "no", "false", "never", "off"})
 
 
@@ -58,7 +61,8 @@ def covered_roles(doing: Doing, tool: Tool, ground: Ground) -> frozenset[str]:
 def kept_out(statement: Statement, pick: Pick, covered: frozenset[str], named: frozenset[str]) -> list[Part] | None:
     """What must not hold for a permission: other paths, people, hosts and commands, and what widens.
 
-    `None` if the tool cannot be called without something that is not permitted.
+    `None` if the tool cannot be called without something that is not permitted. An argument of which nothing is known
+    may be given as a name in words, and as nothing that could be an address, a path, a host or syntax.
     """
     tool, unless = pick.tool, list[Part]()
     invites = any(isinstance(limit, People) for limit in statement.limits)
@@ -82,6 +86,8 @@ def kept_out(statement: Statement, pick: Pick, covered: frozenset[str], named: f
                 return None
             if not argument.required:
                 unless.append(Part(values={f"arg:{leaf}": _doing_something(argument)}))
+        elif argument.unclear:
+            unless.append(Part(values={f"arg:{leaf}": {"matches": _MORE_THAN_A_NAME}}))
     return unless
 
 

@@ -81,6 +81,8 @@ class Grounding:
         match limit:
             case Place():
                 return self._place(limit, tool, certain=certain)
+            case People(members=()) if certain and not tool.of(Category.PARTY):
+                return Ground()  # `to anyone` limits nothing, and there is nobody to cover
             case People():
                 return self._people(limit, tool, certain=certain)
             case Where():

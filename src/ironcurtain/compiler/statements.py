@@ -289,6 +289,10 @@ class _Compiler:
         ]
         if free and statement.doing.tools:
             notes.append(f"{tool.key} may be given any {', '.join(free)}")
+        unclear = [leaf for leaf, a in tool.arguments.items() if a.unclear and leaf not in named]
+        if unclear and statement.doing.tools:
+            shown = ", ".join(unclear)
+            notes.append(f"{tool.key}: {shown} may only be a name; to permit more, add: where `{unclear[0]}` is given")
         ways = harmless_ways(tool, named)
         for alternative in (one.with_(two) for one in ground.alternatives for two in ways):
             part = base.with_(replace(alternative, absent=frozenset()))

@@ -17,9 +17,10 @@ from ironcurtain.compiler.annotate.might import might
 from ironcurtain.compiler.annotate.modes import selector_of
 from ironcurtain.compiler.annotate.relative import relative_to
 from ironcurtain.compiler.annotate.roles import meaning_of
-from ironcurtain.compiler.annotate.setting import Setting
+from ironcurtain.compiler.annotate.setting import NO_WORD_KNOWN, Setting
 from ironcurtain.compiler.annotate.subject import server_subject, tool_subject
 from ironcurtain.compiler.annotate.text import clean, first_sentence, lexicon, words_of
+from ironcurtain.model.roles import Role, is_carried
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -111,7 +112,13 @@ class Understood:
         argument = self.arguments[leaf]
         others = {name: (other, self.meanings[name].roles) for name, other in self.arguments.items()}
         missed = is_missed(argument, roles, self.name, self.effects, others)
-        return {"roles": [*roles], "absent": "unknown" if missed else "nothing"}
+        unclear = {"unclear": True} if self.is_unclear(leaf) else {}
+        return {"roles": [*roles], "absent": "unknown" if missed else "nothing", **unclear}
+
+    def is_unclear(self, leaf: str) -> bool:
+        """Return whether no rule recognised the argument, and no floor found what it touches."""
+        carried = all(is_carried(Role(role)) for role in self.meanings[leaf].roles)
+        return carried and self.doubts.get(leaf) == NO_WORD_KNOWN
 
 
 def entry_of(roles: Sequence[str], *, nested: bool, beside: bool = False) -> dict[str, Json]:

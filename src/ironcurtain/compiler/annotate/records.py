@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.harmless import is_acted_on, is_harmless
-from ironcurtain.compiler.annotate.setting import Meaning, meaning
+from ironcurtain.compiler.annotate.setting import NO_WORD_KNOWN, Meaning, meaning
 from ironcurtain.compiler.annotate.text import lexicon
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ def record(argument: Argument, tool: Setting) -> Meaning | None:
     if _is_name_of(words, tool) or (not attached and _is_named(argument, tool)):
         return meaning("identifier")
     unknown = not attached and last != "name" and last not in _TEXTS and not is_harmless(argument, tool)
-    return meaning("identifier", doubt="no word of it is known") if unknown else None
+    doubt = "" if _OF_ONE.match(argument.says) else NO_WORD_KNOWN
+    return meaning("identifier", doubt=doubt) if unknown else None
 
 
 def _is_deleted(argument: Argument, tool: Setting) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.arguments import Argument
@@ -48,6 +48,10 @@ class Meaning:
 
     roles: frozenset[str] = frozenset()
     doubt: str = ""
+
+
+NO_WORD_KNOWN: Final = "no word of it is known"
+"""The doubt about an argument that no rule recognises: it may be anything, a file, an address or a command too."""
 
 
 def meaning(*roles: str, doubt: str = "") -> Meaning:

@@ -136,6 +136,8 @@ def _with_more(tool: dict[str, Any], said: dict[str, set[str]]) -> dict[str, Any
         modes = [
             {**mode, "roles": sorted({*mode["roles"], *more} - ({NONE} if more else set()))} for mode in _modes(entry)
         ]
+        if leaf in said:  # the model knows what it is
+            modes = [{name: value for name, value in mode.items() if name != "unclear"} for mode in modes]
         arguments[leaf] = modes if isinstance(entry, list) else modes[0]
     effects = tool["sideEffects"] or any(set(mode["roles"]) - {NONE} for e in arguments.values() for mode in _modes(e))
     return {**tool, "args": arguments, "sideEffects": bool(effects)}

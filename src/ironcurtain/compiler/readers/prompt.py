@@ -95,6 +95,8 @@ Budgets: must never make more than 200 calls per task. / spend more than $5 per 
   marked (widens), must then be left out or at their default; a `may` for sending does not cover attachments. If the
   owner permits attachments, write a second statement with all limits repeated: `may send email to contacts with
   attachments from Projects.` If the owner says nothing about attachments, write nothing.
+- Nothing is known of an argument marked (a name only): a `may` that does not name it permits it as plain words or a number
+  in words, without / @ = or a file ending. Where the owner's permission needs more, add ``where `argument` is given``.
 - To permit a calendar event with guests or a task with an assignee, write `to ...` in the statement.
 - A limit that the owner puts on a permission belongs into the same statement. Two statements permit what either permits.
 - Limits on a permission apply to the call as a whole: every recipient, every path must pass. Limits of a must never or
@@ -227,6 +229,8 @@ def _argument(argument: Argument, tool: Tool) -> str:
         text += " (left out: the server picks, or takes all)"
     if argument.leaf in tool.might.widening:
         text += " (widens)"
+    if argument.unclear:
+        text += " (a name only)"
     more = tool.might.optional.get(argument.leaf)
     return text + (f" (given, it might also {', '.join(sorted(more))})" if more else "")
 

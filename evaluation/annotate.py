@@ -19,7 +19,7 @@ from ironcurtain.compiler.llm.annotating import question
 DATA: Final = Path(__file__).parent
 LABELS: Final = tuple(
     """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
-    sixteenth""".split()  # noqa: SIM905 - to be read
+    sixteenth seventeenth""".split()  # noqa: SIM905 - to be read
 )
 CRITICAL: Final = frozenset(
     {"read-path", "write-path", "delete-path", "fetch-url", "send-url", "recipient", "attendee", "command"}
@@ -73,6 +73,11 @@ def _servers(rows: list[dict[str, Any]]) -> dict[str, dict[str, Understood]]:
     return {server: understood(server) for server in {row["server"] for row in rows}}
 
 
+def is_asked_about(tool: Understood) -> bool:
+    """Return whether a model is asked about a tool, as the compiler does."""
+    return bool(tool.doubts and tool.arguments)
+
+
 Said = Mapping[tuple[str, str], Mapping[str, frozenset[str]]]
 """The roles that a model gives the arguments of a tool."""
 
@@ -84,7 +89,7 @@ def answers(name: str) -> tuple[Said, int] | None:
         return None
     rows, said, outdated = labels(name), dict[tuple[str, str], Mapping[str, frozenset[str]]](), 0
     for server, tools in _servers(rows).items():
-        unsure = [tools[row["tool"]] for row in rows if row["server"] == server and tools[row["tool"]].doubts]
+        unsure = [tools[row["tool"]] for row in rows if row["server"] == server and is_asked_about(tools[row["tool"]])]
         file = directory / f"{server}.answer.json"
         asked = file.with_name(f"{server}.request.json")
         today = question(server, [tool.fields() for tool in unsure])
@@ -154,7 +159,8 @@ def bounds(rows: list[dict[str, Any]]) -> Bounds:
         tool = servers[row["server"]][row["tool"]]
         found = might(tool.definition, {leaf: frozenset(tool.roles(leaf)) - {"none"} for leaf in tool.arguments})
         readings = [_acts(each) for each in row.get("acceptEffect", [row["effect"]])]
-        covered = any(each <= found.acts for each in readings)
+        acts = found.acts | ({"delete"} if "trash" in found.acts else set())  # labels do not know the difference
+        covered = any(each <= acts for each in readings)
         out.tools += 1
         out.required.update(readings[0])
         out.covered.update(readings[0] if covered else readings[0] & found.acts)

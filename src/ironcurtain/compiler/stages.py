@@ -123,7 +123,7 @@ class Stages:
             made = known
         tools: list[dict[str, Any]] = made["tools"]
         self._done("annotate", f"{server}, {len(tools)} tools", began, remembered=known is not None)
-        unsure = [tool for tool in tools if tool["toolName"] in made["doubts"]]
+        unsure = [tool for tool in tools if tool["args"] and tool["toolName"] in made["doubts"]]
         more = {tool["toolName"]: tool for tool in self._described(server, unsure)} if unsure else {}
         return self.waivers.apply(server, [more.get(tool["toolName"], tool) for tool in tools])
 

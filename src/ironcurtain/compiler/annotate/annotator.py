@@ -13,13 +13,14 @@ from ironcurtain.compiler.annotate.arguments import arguments_of
 from ironcurtain.compiler.annotate.commands import is_argv, is_sql
 from ironcurtain.compiler.annotate.effects import effects_of, ordered
 from ironcurtain.compiler.annotate.floors import raised
+from ironcurtain.compiler.annotate.harmless import is_text, says_how
 from ironcurtain.compiler.annotate.might import might
 from ironcurtain.compiler.annotate.modes import selector_of
 from ironcurtain.compiler.annotate.relative import relative_to
 from ironcurtain.compiler.annotate.roles import meaning_of
 from ironcurtain.compiler.annotate.setting import NO_WORD_KNOWN, Setting
 from ironcurtain.compiler.annotate.subject import server_subject, tool_subject
-from ironcurtain.compiler.annotate.text import clean, first_sentence, lexicon, words_of
+from ironcurtain.compiler.annotate.text import clean, first_sentence, is_english, lexicon, words_of
 from ironcurtain.model.roles import Role, is_carried
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def _understood(server: str, definition: Mapping[str, Any], subject: Subject) ->
         roles = meanings[leaf].roles.union(*(meaning.roles for _, meaning in found))
         meanings[leaf] = replace(meanings[leaf], roles=roles)
     made = tool.effects | _written(tool, meanings)
-    doubts = {leaf: meaning.doubt for leaf, meaning in meanings.items() if meaning.doubt}
+    doubts = dict(_doubts(says, arguments, meanings, sure=sure))
     return Understood(
         server=server,
         definition=definition,
@@ -169,8 +170,23 @@ def _understood(server: str, definition: Mapping[str, Any], subject: Subject) ->
         meanings=meanings,
         selector=selector.leaf if selector else None,
         modes=modes,
-        doubts=doubts if sure else {**doubts, "": "its name has no verb that we know"},
+        doubts=doubts,
     )
+
+
+def _doubts(
+    says: str, arguments: Mapping[str, Argument], meanings: Mapping[str, Meaning], *, sure: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield what is not certain, by argument; about the tool itself under no name."""
+    for leaf, argument in arguments.items():
+        found = meanings[leaf]
+        chosen = argument.is_flag or argument.is_number or bool(argument.enum)
+        if found.doubt or not (found.roles or chosen or says_how(argument) or is_text(argument)):
+            yield leaf, found.doubt or "it may name something"
+    if not sure:
+        yield "", "its name has no verb that we know"
+    elif not is_english(says + " ".join(argument.says for argument in arguments.values())):
+        yield "", "it is not described in English"
 
 
 def _written(tool: Setting, meanings: Mapping[str, Meaning]) -> frozenset[str]:

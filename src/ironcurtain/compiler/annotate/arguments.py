@@ -10,7 +10,7 @@ from ironcurtain.compiler.annotate.text import LONGEST, clean, lexicon, words_of
 from ironcurtain.wire import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 _BRANCHES: Final = ("anyOf", "oneOf", "allOf", "then", "else")
 _CRITERIA: Final = lexicon("criterion criteria filter condition match where")
@@ -88,6 +88,9 @@ def arguments_of(definition: Mapping[str, Any]) -> dict[str, Argument]:
     for name, text in _documented(definition.get("description")):
         if name in walk.found and text not in walk.found[name].says:
             walk.found[name].says = f"{walk.found[name].says} {text}".strip()
+    silent = [name for name, argument in walk.found.items() if not argument.says and not argument.above]
+    for name, text in _mentioned(definition.get("description"), silent):
+        walk.found[name].says = f"{walk.found[name].says} {text}".strip()
     return {leaf: walk.found.get(leaf) or Argument(leaf, leaf.rpartition(".")[2], ()) for leaf in leaves}
 
 
@@ -118,6 +121,28 @@ def _documented(description: object) -> Iterator[tuple[str, str]]:
         )
         for entry in _ENTRY.finditer(rest[: end.start()] if end else rest):
             yield entry[1], clean(entry[2])
+
+
+def _mentioned(description: object, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield what the sentences of a tool's description say of arguments that have no description of their own.
+
+    The forms are `mask (path of a shapefile)`, `mask=<path>` and, with quotes around the name, `mask` is a path, or: a
+    path. A quoted name before a value is part of an example and describes nothing.
+    """
+    if not isinstance(description, str) or not names:
+        return
+    name = f"({'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})"
+    text = description[: 4 * LONGEST]
+    quoted = rf"[`'\"]{name}[`'\"](?!\s*:\s*[\"\[{{\d])"
+    says = r"(?:\s+(?:is|are|means)\s+|\s*[:=\u2013\u2014]\s*|\s+-\s+|\s+\()"
+    to_the_end = r"((?:[^.;\n]|\.(?!\s|$)|\n(?!\s*\n))+)"
+    for form in (
+        rf"(?<![\w.`'\"]){name} \(([^()\n]+(?:\([^()\n]*\)[^()\n]*)*)\)",
+        rf"(?<![\w.]){name}=<([^<>\n]+)>",
+        f"{quoted}{says}{to_the_end}",
+    ):
+        for found in re.finditer(form, text):
+            yield found[1], clean(found[2])
 
 
 class _Walk:

@@ -76,6 +76,11 @@ _WORTH: Final = re.compile(
     r"(?:the |monetary |total |estimated )*(?:deal|order|contract|opportunity|quote|monetary) value\b"
 )
 _COINS: Final = re.compile(r"\b(?:smallest|minor) currency unit|\bin (?:cents|pence)\b")
+_MONEY: Final = re.compile(r"\b(?:euros?|dollars?|usd|eur|gbp|cents|pence|currency|decimal string)\b")
+_SAID_TO_BE_PATH: Final = re.compile(
+    r"(?:the |an? )?(?:[\w-]+ ){0,3}paths?\b(?! segment)(?! of the (?:url|endpoint|api))"
+)
+"""A description that begins by calling an argument a path, whatever it is named."""
 _RUN: Final = re.compile(r"\b(?:raw command|commands? to (?:run|send|execute|issue)|command string)\b")
 _STATED: Final = lexicon("request query script statement code expression program xml command")
 _RECEIVES: Final = re.compile(
@@ -190,8 +195,14 @@ def _raised(argument: Argument, meaning: Meaning, tool: Setting) -> Meaning:
         return meaning
     if not meaning.roles and not argument.enum and (_WORTH.match(argument.says) or _COINS.search(argument.says)):
         meaning = _with(meaning, "amount")
+    if argument.words[-1] == "amount" and not argument.enum and _MONEY.search(argument.says):
+        meaning = _with(meaning, "amount")
     if argument.is_number:
         return meaning
+    if meaning.roles & {"fetch-url"} and not meaning.roles & _PATHS and _may_be_either(argument):
+        meaning = _with(meaning, "read-path", doubt="a file here, or an address")
+    if argument.words == ("query",) and any(word.endswith("ql") for word in tool.words):
+        meaning = _with(meaning, "command", doubt="it may be a command")
     if not tool.only_reads and not argument.enum and _is_run(argument, tool):
         meaning = _with(meaning, "command", doubt="it may be a command")
     if _may_hold_address(argument, meaning, tool):
@@ -205,6 +216,12 @@ def _raised(argument: Argument, meaning: Meaning, tool: Setting) -> Meaning:
     if _is_given_to(argument, tool) and not meaning.roles & _REACHED:
         meaning = _with(meaning, "recipient", doubt="it may say who is given something")
     return meaning
+
+
+def _may_be_either(argument: Argument) -> bool:
+    """Return whether what names a source may be a file here: it is called a path, or a URI of which nothing is said."""
+    silent = argument.words[-1] in ("uri", "uris") and not argument.says
+    return silent or _SAID_TO_BE_PATH.match(argument.says) is not None
 
 
 def _is_run(argument: Argument, tool: Setting) -> bool:
@@ -256,6 +273,8 @@ def _holds_people(argument: Argument, tool: Setting) -> bool:
 def _is_told(argument: Argument, tool: Setting) -> bool:
     """Return whether people are told of something or let in by their ids: `notified_user_ids`, `members_admin_ids`."""
     words = set(map(singular, argument.words))
+    if argument.words[-1] in ("invite", "invitee") and not tool.effects <= {"read", "delete"}:
+        return True
     people = words & {"user", "member", "person"}
     if tool.effects <= {"read", "delete"} or not people or not _AUTHORS.isdisjoint(words):
         return False

@@ -7,6 +7,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
+_LATIN: Final = 0.8  # share of ASCII letters in an English text, names in other scripts among them
 LONGEST: Final = 2_000  # characters of one description that are read
 _PARTS: Final = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _WORD: Final = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
@@ -40,6 +41,12 @@ def clean(text: object) -> str:
             c if c.isascii() or unicodedata.category(c) not in ("Cf", "Co", "Cn") else " " for c in visible
         )
     return " ".join(visible.lower().split())
+
+
+def is_english(text: str) -> bool:
+    """Return whether a text is in Latin letters, as far as it is in letters: rules know only English words."""
+    letters = [character for character in text if character.isalpha()]
+    return sum(character.isascii() for character in letters) >= _LATIN * len(letters)
 
 
 def words_in(text: str) -> list[str]:

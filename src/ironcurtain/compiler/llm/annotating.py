@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ironcurtain.compiler.annotate.text import clean
+from ironcurtain.compiler.annotate.arguments import arguments_of
+from ironcurtain.compiler.annotate.text import LONGEST, clean
 from ironcurtain.compiler.waivers import Proposal
 from ironcurtain.model.roles import NONE, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ironcurtain.compiler.annotate.arguments import Argument
     from ironcurtain.compiler.llm.asking import Model
 
 BATCH: Final = 20  # tools in one question
 _REASON: Final = 400  # characters of a reason
-_DESCRIPTION: Final = 400  # characters of a tool's description, and of an argument's
+_CHOICES: Final = 400  # characters of an argument's choices, and of its default
 INSTRUCTIONS: Final = f"""\
 You say what the arguments of tools mean. Answer only in the given form: every tool, every argument, its roles. `found`
 is what a program took them for, and was not sure of: correct it where it is wrong.
@@ -85,8 +87,8 @@ def question(server: str, tools: Sequence[dict[str, Any]]) -> str:
     shown = [
         {
             "tool": tool["toolName"],
-            "says": clean(tool["definition"].get("description", ""))[:_DESCRIPTION],
-            "arguments": {leaf: _says(tool["definition"], leaf) for leaf in tool["args"]},
+            "says": clean(tool["definition"].get("description", "")),
+            "arguments": {leaf: _shown(argument) for leaf, argument in arguments_of(tool["definition"]).items()},
             "found": {leaf: _roles(entry) for leaf, entry in tool["args"].items() if _roles(entry) != [NONE]},
         }
         for tool in tools
@@ -94,15 +96,15 @@ def question(server: str, tools: Sequence[dict[str, Any]]) -> str:
     return json.dumps({"server": server, "tools": shown}, ensure_ascii=False)
 
 
-def _says(definition: dict[str, Any], leaf: str) -> str:
-    """The description of an argument, as far as it is found by its name."""
-    node: Any = definition.get("inputSchema", {})
-    for step in leaf.replace("[]", "").split("."):
-        properties = (
-            node.get("properties", node.get("items", {}).get("properties", {})) if isinstance(node, dict) else {}
-        )
-        node = properties.get(step, {})
-    return clean(node.get("description", ""))[:_DESCRIPTION] if isinstance(node, dict) else ""
+def _shown(argument: Argument) -> str:
+    """Return the type of an argument, what is said of it, and its choices as far as there is room."""
+    types = "/".join(sorted(argument.types)) or "any"
+    parts = [f"{'required ' if argument.required else ''}{types}", argument.says[:LONGEST]]
+    if argument.enum:
+        parts.append(f"one of {json.dumps(argument.enum, ensure_ascii=False)[:_CHOICES]}")
+    if argument.defaults:
+        parts.append(f"default {json.dumps(argument.defaults[0], ensure_ascii=False)[:_CHOICES]}")
+    return "; ".join(part for part in parts if part)
 
 
 def _roles(entry: Any) -> list[str]:  # noqa: ANN401 - as it stands in an artifact

@@ -15,8 +15,8 @@ from ironcurtain.compiler.readers.offering import Forms
 from ironcurtain.compiler.readers.reading import key_of
 from ironcurtain.compiler.readers.store import Readings
 from ironcurtain.compiler.reading import read_constitution
-from ironcurtain.compiler.setup import NamedList
-from tests.language.support import KNOWN, annotated, compiled, policy, tool
+from ironcurtain.compiler.setup import Known, NamedList
+from tests.language.support import HOME, KNOWN, annotated, compiled, policy, tool
 from tests.language.test_attacks import CALENDAR, FILES, MAIL, SLACK
 
 PAY = {"b": [tool("pay", "Pay somebody.", "payee amount:number")]}
@@ -27,10 +27,7 @@ SEARCH = {"f": [tool("search_files", "Search the files below a directory.", "pat
 
 
 def test_a_comparison_that_cannot_be_taken_from_a_permission_is_an_error() -> None:
-    assert (
-        "write is at most or is at least"
-        in compiled("may use b/pay, except where `amount` is more than 50.", PAY).problem()
-    )
+    assert "write is at most" in compiled("may use b/pay, except where `amount` is more than 50.", PAY).problem()
 
 
 @pytest.mark.parametrize(
@@ -78,7 +75,7 @@ def test_what_is_left_out_by_only_is_refused_when_given() -> None:
 
 # --- Members of objects without a schema. ---
 
-HOME = {"h": [tool("call_service", "Call a service of the house.", "domain service", "data:object")]}
+HOUSE = {"h": [tool("call_service", "Call a service of the house.", "domain service", "data:object")]}
 HEATING = (
     "may use h/call_service where `domain` is climate and `data.entity_id` is climate.salon"
     " and `data.temperature` is at least 18 and is at most 22."
@@ -105,7 +102,7 @@ HEATING = (
     ],
 )
 def test_a_permission_looks_at_each_value_of_a_member(data: dict[str, Any], decision: str) -> None:
-    found = policy(HEATING, HOME)
+    found = policy(HEATING, HOUSE)
     assert found.decide("h/call_service", domain="climate", service="set_temperature", data=data) == decision
     assert found.decide("h/call_service", domain="climate", service="set_temperature") == "deny"
 
@@ -125,7 +122,7 @@ def test_a_prohibition_of_a_member_meets_any_of_its_values(data: dict[str, Any],
     found = policy(
         'may use h/call_service where `domain` is cover and `data.entity_id` starts with "cover.".\n'
         "must never use h/call_service where `data.entity_id` is given and contains garage.",
-        HOME,
+        HOUSE,
     )
     assert found.decide("h/call_service", domain="cover", service="open", data=data) == decision
 
@@ -133,22 +130,23 @@ def test_a_prohibition_of_a_member_meets_any_of_its_values(data: dict[str, Any],
 def test_a_prohibition_of_an_object_still_sees_what_its_members_hold() -> None:
     found = policy(
         HEATING + "\nmust never use h/call_service where `data` is given and contains bedroom.",
-        HOME,
+        HOUSE,
     )
     held = {"entity_id": "climate.salon", "temperature": 20, "scene": ["bedroom"]}
     assert found.decide("h/call_service", domain="climate", service="x", data=held) == "deny"
     found = policy(
         "may use h/call_service where `data.entity_id` is a.\nmust never use h/call_service where `data` is given and contains a.",
-        HOME,
+        HOUSE,
     )
     assert found.decide("h/call_service", domain="climate", service="x", data={"entity_id": "a"}) == "deny"
 
 
 def test_leaving_a_member_out_must_be_spoken_of_in_a_prohibition() -> None:
     line = "must never use h/call_service where `data.entity_id` is lock.front."
-    assert "may be left out" in compiled(line, HOME).problem()
+    assert "may be left out" in compiled(line, HOUSE).problem()
     found = policy(
-        "may use h/call_service.\nmust never use h/call_service where `data.entity_id` is lock.front or left out.", HOME
+        "may use h/call_service.\nmust never use h/call_service where `data.entity_id` is lock.front or left out.",
+        HOUSE,
     )
     assert found.decide("h/call_service", domain="lock", service="unlock") == "deny"
     assert found.decide("h/call_service", domain="lock", service="unlock", data={"x": 1}) == "deny"
@@ -157,7 +155,7 @@ def test_leaving_a_member_out_must_be_spoken_of_in_a_prohibition() -> None:
 
 @pytest.mark.parametrize("name", ["data.", "data..x", "domain.x", "other.x"])
 def test_only_members_of_objects_can_be_named(name: str) -> None:
-    assert "has no argument" in compiled(f"may use h/call_service where `{name}` is x.", HOME).problem()
+    assert "has no argument" in compiled(f"may use h/call_service where `{name}` is x.", HOUSE).problem()
 
 
 def test_an_exception_for_a_place_does_not_cover_a_second_place() -> None:
@@ -636,7 +634,7 @@ def test_tools_that_reach_many_things_ask_beside_a_never_in_a_place() -> None:
 @pytest.mark.parametrize("test", ["is lock.front", 'starts with "lock."', 'ends with "front"'])
 def test_a_prohibition_sees_each_name_in_a_text(test: str, value: str) -> None:
     found = policy(
-        f"may use h/call_service.\nmust never use h/call_service where `data.entity_id` is given and {test}.", HOME
+        f"may use h/call_service.\nmust never use h/call_service where `data.entity_id` is given and {test}.", HOUSE
     )
     assert found.decide("h/call_service", domain="a", service="b", data={"entity_id": value}) == "deny"
     assert found.decide("h/call_service", domain="a", service="b", data={"entity_id": "light.a"}) == "allow"
@@ -900,3 +898,127 @@ def test_a_call_that_names_nobody_or_only_copies_reaches_somebody_else(
 
 def test_a_list_of_people_is_no_place() -> None:
     assert "list of people" in compiled('must never create events in "contacts".', CALENDAR).problem()
+
+
+# --- What an owner limits in words: lengths, counts, domains, guests. ---
+
+TEXTS = {"texts": [tool("send_sms", "Send a text message.", "to message")]}
+
+
+def test_the_length_of_a_text_limits_a_permission() -> None:
+    found = policy("may use texts/send_sms to anyone where `message` is no longer than 5.", TEXTS)
+    assert found.decide("texts/send_sms", to="bob@x.example", message="short") == "allow"
+    assert found.decide("texts/send_sms", to="bob@x.example", message="longer") == "deny"
+
+
+@pytest.mark.parametrize("mood", ["must never use", "must ask before using"])
+def test_a_text_that_is_too_long_is_forbidden_or_asked_about(mood: str) -> None:
+    found = policy(f"may use texts/send_sms to anyone.\n{mood} texts/send_sms where `message` is longer than 5.", TEXTS)
+    assert found.decide("texts/send_sms", to="bob@x.example", message="short") == "allow"
+    said = found.decide("texts/send_sms", to="bob@x.example", message="longer")
+    assert said == ("deny" if "never" in mood else "escalate")
+
+
+def test_a_number_has_no_length() -> None:
+    assert "is no text" in compiled("must never use b/pay where `amount` is longer than 5.", PAY).problem()
+
+
+def test_what_cannot_be_counted_is_an_error_that_says_what_can_be_written() -> None:
+    problem = compiled("must never use texts/send_sms more than 300 characters at once.", TEXTS).problem()
+    assert "no argument of texts/send_sms holds characters that could be counted" in problem
+    assert "is longer than 300" in problem
+
+
+def test_things_and_people_are_counted_by_what_their_lists_are_called() -> None:
+    line = {
+        "type": "array",
+        "items": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+    }
+    books = {"books": [tool("create_quote", "Create a quote.", "lineItems", lineItems=line)]}
+    quotes = policy("may use books/create_quote.\nmust never use books/create_quote more than 2 lines at once.", books)
+    assert quotes.decide("books/create_quote", lineItems=[{"text": "a"}, {"text": "b"}]) == "allow"
+    assert quotes.decide("books/create_quote", lineItems=[{"text": "a"}] * 3) == "deny"
+    mail = {"mail": [tool("send_email", "Send an email.", "body to:list")]}
+    people = policy("may send email to anyone.\nmust never use mail/send_email more than 1 people at once.", mail)
+    assert people.decide("mail/send_email", body="x", to=["bob@x.example"]) == "allow"
+    assert people.decide("mail/send_email", body="x", to=["bob@x.example", "ann@books.example"]) == "deny"
+
+
+STAFF = Known(HOME, KNOWN.sandbox, lists={"staff": NamedList("domain", ("x.example", "*.x.example"))})
+
+
+@pytest.mark.parametrize(
+    ("guests", "expected"),
+    [
+        (["bob@x.example"], "allow"),
+        (["bob@sub.x.example"], "allow"),
+        (["eve@y.example"], "deny"),
+        (["bob@x.example", "eve@y.example"], "deny"),
+        (["bob@notx.example"], "deny"),
+    ],
+)
+@pytest.mark.parametrize("optional", ["attendees:list", "attendees:list optional_attendees:list"])
+def test_an_argument_for_people_is_compared_with_a_list_of_domains(
+    guests: list[str], expected: str, optional: str
+) -> None:
+    plan = {"plan": [tool("create_event", "Create a calendar event.", "title", optional)]}
+    lines = "may use plan/create_event where `attendees` is in staff or left out.\nmust never use plan/create_event where `attendees` is given, except where `attendees` is in staff."
+    assert policy(lines, plan, STAFF).decide("plan/create_event", title="x", attendees=guests) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("may use plan/create_event.", "deny"),
+        ("may use plan/create_event where `title` is x.", "deny"),
+        ("may use plan/create_event to anyone.", "allow"),
+        ("may use plan/create_event where `attendees` is given.", "allow"),
+    ],
+)
+def test_naming_a_tool_invites_nobody(line: str, expected: str) -> None:
+    plan = {"plan": [tool("create_event", "Create a calendar event.", "title", "attendees:list")]}
+    found = policy(line, plan, STAFF)
+    assert found.decide("plan/create_event", title="x", attendees=["eve@y.example"]) == expected
+    if "`attendees`" not in line:
+        assert found.decide("plan/create_event", title="x") == "allow"
+
+
+def test_a_place_may_be_a_machine_that_is_not_public() -> None:
+    ssh = {
+        "ssh": [
+            tool(
+                "read_remote_file",
+                "Read a file on a remote host over SSH.",
+                path="",
+                host={"type": "string", "description": "Hostname or IP address of the SSH server"},
+            )
+        ]
+    }
+    ssh["ssh"][0]["inputSchema"]["properties"].pop("path")
+    known = Known(HOME, KNOWN.sandbox, names={"the monitor": ("mon1",)})
+    found = policy('may use ssh/read_remote_file in "the monitor".', ssh, known)
+    assert found.decide("ssh/read_remote_file", host="mon1") == "allow"
+    assert found.decide("ssh/read_remote_file", host="mon2") == "deny"
+
+
+def test_a_list_of_numbers_contains_a_number() -> None:
+    docs = {
+        "docs": [
+            tool(
+                "tag_document",
+                "Set the tags of a document.",
+                "id",
+                tags={"type": "array", "items": {"type": "integer"}},
+            )
+        ]
+    }
+    found = policy(
+        "may use docs/tag_document.\nmust ask before using docs/tag_document where `tags` is given and contains 12.",
+        docs,
+    )
+    assert found.decide("docs/tag_document", id="a", tags=[3]) == "allow"
+    assert found.decide("docs/tag_document", id="a", tags=[3, 12]) == "escalate"
+    assert (
+        "holds numbers"
+        in compiled("must never use docs/tag_document where `tags` starts with 1 or left out.", docs).problem()
+    )

@@ -80,6 +80,7 @@ def kept_out(statement: Statement, pick: Pick, covered: frozenset[str], named: f
         elif (
             leaf in pick.kept_out
             or _goes_along(argument, tool)
+            or (not invites and _is_invited(argument, tool))
             or ((uncovered or sent_along) and not statement.doing.tools)
         ):
             if argument.required and uncovered:
@@ -95,6 +96,13 @@ def _goes_along(argument: Argument, tool: Tool) -> bool:
     """Return whether an argument is a file that may be attached: naming the tool does not permit it."""
     about = bool(_ATTACHING & set(tool.name_words))
     return is_attached(argument) and argument.has(Category.PATH) and not argument.required and not about
+
+
+def _is_invited(argument: Argument, tool: Tool) -> bool:
+    """Return whether an argument names people beside what a tool does: naming the tool does not permit them."""
+    people = [each for each in tool.arguments.values() if each.has(Category.PARTY)]
+    needed = any(each.required for each in people) or bool(tool.named_acts & {"send", "share", "pay"})
+    return argument in people and not needed and not argument.has(Category.PLACE)
 
 
 def _doing_something(argument: Argument) -> dict[str, Any]:

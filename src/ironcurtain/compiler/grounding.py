@@ -223,8 +223,9 @@ class Grounding:
         if certain and len(leaves) > 1:  # one and the same argument at several depths: all values of its role
             roles = frozenset.intersection(*(_places(tool.arguments[leaf]) for leaf in leaves))
             return leaves, [self._among(roles, values)]
-        if certain:
-            return leaves, [self._is_one_of(tool, tool.arguments[leaf], values) for leaf in leaves]
+        if certain:  # of a host that is not public a permission must say that it is one of these
+            found = [(tool.arguments[leaf], self._is_one_of(tool, tool.arguments[leaf], values)) for leaf in leaves]
+            return leaves, [part.with_(self._machines(argument, values)) for argument, part in found]
         spelled = [
             _spellings(value) for value in values if re.search(r"[./*]", value) and not isinstance(value, Reference)
         ]
@@ -411,6 +412,8 @@ class Grounding:
         texts = [value.text for value in condition.values]
         if not certain and (part := self._of_path(condition, argument)) is not None:
             return part, False
+        if (part := _by_kind(condition, argument)) is not None:
+            return part, test is Comparison.LONGER
         match test:
             case Comparison.IS | Comparison.IS_NOT if self._names_people(condition.values, argument):
                 return self._inside(condition.values, argument, tool, certain=certain), test is Comparison.IS_NOT
@@ -425,11 +428,8 @@ class Grounding:
                 return _compared(test, texts[0], argument, certain=certain)
             case Comparison.IN:
                 return self._inside(condition.values, argument, tool, certain=certain), False
-            case Comparison.UNDER if argument.has(Category.PATH):  # a canonical path: links lead nowhere else
-                return self._inside(condition.values, argument, tool, certain=certain), False
             case Comparison.UNDER:
-                places = [place for name in condition.values for place in self._located(name, certain=certain)]
-                return Part(values={key: {"matches": _under(places, certain=certain)}}), False
+                return self._beneath(condition, argument, tool, certain=certain), False
             case Comparison.MATCHES if not certain and argument.has(Category.PATH) and "~" in texts[0]:
                 raise Problem("paths are compared in full, without ~", f"write {self.setup.known.home}/...")
             case Comparison.MATCHES:
@@ -444,6 +444,13 @@ class Grounding:
             spelled = [form for text in spelled for form in self._canonical_text(text, argument)]
         listed = _is_named(argument, tool)
         return Part(values={key: {"matches": _text_pattern(test, spelled, certain=certain, listed=listed)}}), False
+
+    def _beneath(self, condition: Condition, argument: Argument, tool: Tool, *, certain: bool) -> Part:
+        """What `is under` comes to: a directory here, or one of another machine by the name alone."""
+        if argument.has(Category.PATH):  # a canonical path: links lead nowhere else
+            return self._inside(condition.values, argument, tool, certain=certain)
+        places = [place for name in condition.values for place in self._located(name, certain=certain)]
+        return Part(values={f"arg:{argument.leaf}": {"matches": _under(places, certain=certain)}})
 
     def _of_path(self, condition: Condition, argument: Argument) -> Part | None:
         """What a prohibition says of a part of a path: `config/`, `.env`; paths are compared in full."""
@@ -507,11 +514,21 @@ class Grounding:
             home = self.setup.known.home
             spelled = [*meant.paths, *("~" + p.removeprefix(home) for p in meant.paths if p.startswith(f"{home}/"))]
             return Part(values={key: {"matches": _under(spelled if not certain else meant.paths, certain=certain)}})
+        if meant.hosts and not (meant.people or meant.values) and argument.has(Category.PARTY):
+            return self._at_domains(meant.hosts, argument, tool)
         if meant.hosts and argument.has(Category.URL):
             return Part(domains=(frozenset(r for r in argument.roles if r.endswith("-url")), meant.hosts))
         every = (*meant.people, *meant.values, *meant.hosts)
         part = self._is_one_of(tool, argument, every)
         return part.with_(self._machines(argument, every)) if certain else part
+
+    def _at_domains(self, hosts: tuple[str, ...], argument: Argument, tool: Tool) -> Part:
+        """Return that the people of an argument have addresses at some domains."""
+        roles = frozenset(role for role in argument.roles if category(Role(role)) is Category.PARTY)
+        if not any(self._is_shared(tool, argument.leaf, role) for role in roles):
+            return Part(domains=(roles, hosts))
+        every = [each for host in hosts for each in self._members(host)]
+        return Part(values={f"arg:{argument.leaf}": {"matches": rf"(?i)[^@]*@({'|'.join(map(_domain, every))})"}})
 
     def _machines(self, argument: Argument, values: Sequence[str]) -> Part:
         """Return that a host is one of these, which a permission must say of hosts that are not public."""
@@ -577,6 +594,42 @@ class Grounding:
         return tuple(found)
 
 
+def _by_kind(condition: Condition, argument: Argument) -> Part | None:
+    """Return what a condition comes to that the kind of the argument decides: a length, or one of several numbers."""
+    if condition.test in (Comparison.LONGER, Comparison.NO_LONGER):
+        return _length(condition, argument)
+    textual = (Comparison.CONTAINS, Comparison.STARTS, Comparison.ENDS, Comparison.MATCHES)
+    return _of_numbers(condition, argument) if condition.test in textual and _holds_no_text(argument) else None
+
+
+def _length(condition: Condition, argument: Argument) -> Part:
+    """Return that a text has at most so many characters."""
+    if argument.types and "string" not in argument.types:
+        raise Problem(f"`{argument.leaf}` is no text", "only texts have a length; write is at most or is more than")
+    return Part(values={f"arg:{argument.leaf}": {"maxLength": int(condition.values[0].text)}})
+
+
+def _holds_no_text(argument: Argument) -> bool:
+    """Return whether an argument is a number, or a list of numbers."""
+    return bool(argument.types & {"integer", "number"}) and argument.types <= {"integer", "number", "array", "null"}
+
+
+def _of_numbers(condition: Condition, argument: Argument) -> Part:
+    """Return that a list of numbers contains one; numbers have no beginning, end or pattern."""
+    if condition.test is not Comparison.CONTAINS:
+        raise Problem(f"`{argument.leaf}` holds numbers", f"write `{argument.leaf}` is 1 or 2, or is at most 5")
+    texts = [value.text for value in condition.values]
+    for text in texts:
+        _number(text)
+    return Part(values={f"arg:{argument.leaf}": {"in": _typed(argument, texts)}})
+
+
+def _domain(host: str) -> str:
+    """Return a pattern for a domain, or for all below one."""
+    below = host.startswith("*.")
+    return rf"([^@]*\.){_escaped(host[2:])}" if below else _escaped(host)
+
+
 def is_attached(argument: Argument) -> bool:
     """Whether an argument is, or is part of, what goes along with a message, in whatever form."""
     return not {"attach", "attachment", "attached", "enclosure", "media"}.isdisjoint(words_of(argument.leaf))
@@ -601,7 +654,7 @@ def _places(argument: Argument) -> frozenset[str]:
 
 def _count(limit: Count, tool: Tool) -> Ground | None:
     more = {"minItems": limit.beyond + 1}
-    if not limit.noun:
+    if not limit.noun or (_is_people(limit.noun) and not any(_counts(a, normal(limit.noun)) for a in _lists(tool))):
         people = sorted(tool.of(Category.PARTY))
         return Ground((Part(values={f"role:{'+'.join(people)}": more}),)) if people else None
     noun = normal(limit.noun)
@@ -618,10 +671,25 @@ def _count(limit: Count, tool: Tool) -> Ground | None:
     return Ground(tuple(Part(values={f"arg:{a.leaf}": more}) for a in counted[:1])) if counted else None
 
 
+def _is_people(noun: str) -> bool:
+    return normal(noun) in ("people", "person", "recipient", "attendee", "guest", "contact", "address")
+
+
+def _lists(tool: Tool) -> list[Argument]:
+    return [argument for argument in tool.arguments.values() if "array" in argument.types or "[]" in argument.leaf]
+
+
+def can_be_counted(limit: Count, tool: Tool) -> bool:
+    """Return whether a tool has an argument that holds what is to be counted, be it in a way that can be counted."""
+    noun = normal(limit.noun)
+    people = not noun or _is_people(noun)
+    return (people and bool(tool.of(Category.PARTY))) or any(_counts(each, noun) for each in tool.arguments.values())
+
+
 def _counts(argument: Argument, noun: str) -> bool:
     """Whether an argument holds such things: by its name, by the list that it is an element of, or as files."""
-    lists = [words_of(part)[-1:] for part in argument.leaf.split("[]")[:-1]]
-    return (noun,) in lists or noun in argument.words or (noun == "file" and argument.has(Category.PATH))
+    lists = {word for part in argument.leaf.split("[]")[:-1] for word in map(normal, words_of(part.rpartition(".")[2]))}
+    return noun in lists or noun in argument.words or (noun == "file" and argument.has(Category.PATH))
 
 
 def _is_plural(argument: Argument) -> bool:

@@ -35,6 +35,7 @@ _OPPOSITES: Final = {
     Comparison.IS_NOT: Comparison.IS,
     Comparison.ABOVE: Comparison.AT_MOST,
     Comparison.BELOW: Comparison.AT_LEAST,
+    Comparison.LONGER: Comparison.NO_LONGER,
 }
 
 
@@ -85,8 +86,9 @@ def _require_positive(limit: Limit) -> None:
         for condition in limit.conditions:
             if condition.test in (Comparison.IS_NOT, Comparison.LEFT_OUT) or condition.or_left_out:
                 raise Problem("a negation in an exception", "say what is excepted, without a negation")
-            if condition.test in (Comparison.ABOVE, Comparison.BELOW):
-                raise Problem(f"`{condition.test.value}` in an exception", "write is at most or is at least")
+            if condition.test in (Comparison.ABOVE, Comparison.BELOW, Comparison.LONGER):
+                instead = _OPPOSITES[condition.test].value
+                raise Problem(f"`{condition.test.value}` in an exception", f"write {instead}")
 
 
 def closed_twice(lines: Sequence[Sourced]) -> frozenset[int]:

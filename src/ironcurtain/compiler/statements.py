@@ -36,7 +36,7 @@ from ironcurtain.compiler.drafts import (
     refuse_dead,
     written_rules,
 )
-from ironcurtain.compiler.grounding import UNCONCERNED, Grounding, known_argument
+from ironcurtain.compiler.grounding import UNCONCERNED, Grounding, can_be_counted, known_argument
 from ironcurtain.compiler.loading import Loading
 from ironcurtain.compiler.named import Named
 from ironcurtain.compiler.naming import Setup
@@ -50,6 +50,7 @@ from ironcurtain.language.statement import (
     Attachments,
     Budget,
     Comparison,
+    Count,
     Doing,
     Except,
     Giving,
@@ -148,6 +149,9 @@ class _Compiler:
         picks = picked(statement.doing, self.tools, tightens=not permits)
         if statement.mood is Mood.OTHERWISE:  # everything else asks: also what might do anything
             picks = [replace(pick, doubt=False) for pick in picks]
+        for limit in statement.limits:
+            if isinstance(limit, Count) and not any(can_be_counted(limit, pick.tool) for pick in picks):
+                raise _uncounted(limit, picks)
         drafts: list[Draft] = []
         tools: list[str] = []
         notes: list[str] = []
@@ -365,6 +369,15 @@ def _require_arguments(limit: Limit, tool: Tool) -> None:
     if isinstance(limit, Giving):
         for name in limit.arguments:
             known_argument(tool, name, whole=True)
+
+
+def _uncounted(limit: Count, picks: Sequence[Pick]) -> Problem:
+    lists = [leaf for pick in picks for leaf, a in pick.tool.arguments.items() if "array" in a.types]
+    shown = f"; lists are {', '.join(f'`{leaf}`' for leaf in dict.fromkeys(lists[:5]))}" if lists else ""
+    return Problem(
+        f"no argument of {picks[0].tool.key} holds {limit.noun or 'people'} that could be counted{shown}",
+        "for a number write where `amount` is more than 5, for the length of a text where `text` is longer than 300",
+    )
 
 
 def _unlimited(picks: Sequence[Pick]) -> Problem:

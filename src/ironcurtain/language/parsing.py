@@ -326,6 +326,12 @@ class _Statements(Transformer[Token, Any]):
     def below(self, number: Token) -> Condition:
         return Condition("", Comparison.BELOW, (Name(str(number)),))
 
+    def longer(self, number: Token) -> Condition:
+        return Condition("", Comparison.LONGER, (Name(str(_whole(number))),))
+
+    def no_longer(self, number: Token) -> Condition:
+        return Condition("", Comparison.NO_LONGER, (Name(str(_whole(number))),))
+
     def inside(self, names: tuple[Name, ...]) -> Condition:
         return Condition("", Comparison.IN, names)
 

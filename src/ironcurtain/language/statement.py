@@ -89,6 +89,8 @@ class Comparison(Enum):
     AT_LEAST = "is at least"
     ABOVE = "is more than"
     BELOW = "is less than"
+    LONGER = "is longer than"
+    NO_LONGER = "is no longer than"
     IN = "is in"
     UNDER = "is under"
     CONTAINS = "contains"

@@ -16,7 +16,7 @@ from ironcurtain.compiler.annotate.floors import raised
 from ironcurtain.compiler.annotate.harmless import is_text, says_how
 from ironcurtain.compiler.annotate.might import might
 from ironcurtain.compiler.annotate.modes import selector_of
-from ironcurtain.compiler.annotate.relative import relative_to
+from ironcurtain.compiler.annotate.relative import named_inside, relative_to
 from ironcurtain.compiler.annotate.roles import meaning_of
 from ironcurtain.compiler.annotate.setting import NO_WORD_KNOWN, Setting
 from ironcurtain.compiler.annotate.subject import server_subject, tool_subject
@@ -112,7 +112,9 @@ class Understood:
     def _meant(self, leaf: str, roles: list[str]) -> dict[str, Json]:
         argument = self.arguments[leaf]
         others = {name: (other, self.meanings[name].roles) for name, other in self.arguments.items()}
-        missed = is_missed(argument, roles, self.name, self.effects, others)
+        missed = is_missed(argument, roles, self.name, self.effects, others) and not named_inside(
+            argument, self.arguments.values()
+        )
         unclear = {"unclear": True} if self.is_unclear(leaf) else {}
         return {"roles": [*roles], "absent": "unknown" if missed else "nothing", **unclear}
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.paths import DESTINATION, ENDS, NAMES, is_auxiliary, path_roles
-from ironcurtain.compiler.annotate.relative import is_root, root_of
+from ironcurtain.compiler.annotate.relative import is_root, named_inside, root_of
 from ironcurtain.compiler.annotate.setting import Meaning, meaning
 from ironcurtain.compiler.annotate.text import first_sentence, is_named_by_id, lexicon
 
@@ -159,8 +159,11 @@ def _local(argument: Argument, tool: Setting) -> Meaning:
 
 
 def _is_only_a_label(argument: Argument, tool: Setting) -> bool:
-    """Return whether it is a file's contents, or the name under which contents go up."""
+    """Return whether it is a file's contents, or the name of an attachment: under which it goes up, or is found."""
     last, says = argument.words[-1], first_sentence(argument.says)
+    found = tool.speaks_of("attachment", "attachments") and tool.only_reads
+    if found and last == "filename" and not any(DESTINATION & set(name.split()) for name in tool.siblings):
+        return True
     if last in ("file", "filename", "folder") and (argument.free or (_CONTENT.search(says) and "path" not in says)):
         return True
     sent = tool.speaks_of("upload", "attach", "attachment") and any(
@@ -179,6 +182,8 @@ def _is_fetched(argument: Argument, tool: Setting) -> bool:
     if words & {"output", "outfile", "outdir"} and argument.words[-1] in NAMES and not argument.above:
         return True
     if tool.speaks_of("download", "save") and argument.words[-2:] == ("file", "name"):
+        return True
+    if named_inside(argument, tool.arguments) is not None:
         return True
     return tool.speaks_of("download") and _is_only_path(argument, tool)
 

@@ -64,7 +64,7 @@ def root_of(argument: Argument, arguments: Iterable[Argument]) -> Argument | Non
     return roots[0] if said or named else None
 
 
-def _named_inside(argument: Argument, arguments: Iterable[Argument]) -> Argument | None:
+def named_inside(argument: Argument, arguments: Iterable[Argument]) -> Argument | None:
     """Return the directory that a file is saved in under a name: `dest_dir` beside `filename`."""
     if argument.words not in (("filename",), ("file", "name"), ("output", "filename"), ("output", "name")):
         return None
@@ -77,7 +77,7 @@ def relative_to(leaf: str, arguments: Mapping[str, Argument], roles: Mapping[str
     """Return the leaf that a path is read relative to, or the empty string."""
     if not any(role.endswith("-path") for role in roles[leaf]):
         return ""
-    found = root_of(arguments[leaf], arguments.values()) or _named_inside(arguments[leaf], arguments.values())
+    found = root_of(arguments[leaf], arguments.values()) or named_inside(arguments[leaf], arguments.values())
     if found is None or not any(role.endswith("-path") for role in roles[found.leaf]):
         return ""
     return found.leaf

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ironcurtain.language.statement import Limit
 
 _PEOPLE: Final = lexicon("person people recipient address contact guest attendee receiver member")
+_LETTERS: Final = lexicon("character letter sign char")
 _NO_NAMES: Final = frozenset({"outbound-content", "command"})  # roles whose values are texts
 _NUMERIC: Final = frozenset({"integer", "number"})
 _ARGUMENTS: Final = 2  # that are offered for one name or number
@@ -43,6 +44,7 @@ _OPPOSITE: Final = {
     Comparison.IS: Comparison.IS_NOT, Comparison.IS_NOT: Comparison.IS, Comparison.AT_MOST: Comparison.ABOVE,
     Comparison.AT_LEAST: Comparison.BELOW, Comparison.GIVEN: Comparison.LEFT_OUT,
     Comparison.LEFT_OUT: Comparison.GIVEN, Comparison.ABOVE: Comparison.AT_MOST, Comparison.BELOW: Comparison.AT_LEAST,
+    Comparison.NO_LONGER: Comparison.LONGER, Comparison.LONGER: Comparison.NO_LONGER,
 }  # fmt: skip
 
 
@@ -163,6 +165,12 @@ def _holding(tool: Tool, wording: Wording, values: tuple[str, ...]) -> list[Argu
 
 def _counted(number: Number, wording: Wording, tool: Tool) -> Iterator[Option]:
     unit = {stem(word) for word in number.words}
+    if not _LETTERS.isdisjoint(number.words) and number.value.isdigit():
+        texts = [a for a in tool.arguments.values() if "outbound-content" in a.roles and "string" in a.types]
+        for place, argument in enumerate(sorted(texts, key=lambda a: not stems_of(a.words) & wording.stems)):
+            length = Condition(argument.leaf, Comparison.NO_LONGER, (Name(number.value),))
+            yield Option(Where((length,)), likely=place == 0)
+        return
     if not _PEOPLE.isdisjoint(number.words) and tool.of(Category.PARTY):
         yield Option(Count(int(float(number.value))), likely=True)
         return
@@ -252,7 +260,7 @@ def turned(option: Option, wording: Wording) -> Limit | None:
     match option.limit:
         case Count():
             return option.limit if wording.mood.tightens else None
-        case Where((Condition(test=Comparison.AT_MOST),)) if wording.mood.tightens:
+        case Where((Condition(test=Comparison.AT_MOST | Comparison.NO_LONGER),)) if wording.mood.tightens:
             back = not back
         case Place() | People() if wording.elsewhere and wording.mood.tightens:
             back = not back

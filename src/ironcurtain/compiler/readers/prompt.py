@@ -64,7 +64,7 @@ Limits, after the thing, in any number; all must hold:
                          `to anyone`; for share write `with`. Put it wherever people are written to, invited or given access
   where `argument` is VALUE or VALUE and `other` is at most 500
                          tests: is, is not, is at most, is at least, is more than, is less than, contains, starts with,
-                         ends with, is in LIST, is in ~/DIR, is under /remote/dir, matches /regex/, is given, is left out;
+                         ends with, is longer than 300, is no longer than 300 (characters of a text), is in LIST, is in ~/DIR, is under /remote/dir, matches /regex/, is given, is left out;
                          the argument's exact name in backticks, as listed. Values with blanks or punctuation in double quotes
                          In a must never / must ask before: if the argument is optional and has no default (no `*` and no
                          default shown), you must write either ``where `branch` is main or left out`` (then leaving it

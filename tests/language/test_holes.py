@@ -1022,3 +1022,63 @@ def test_a_list_of_numbers_contains_a_number() -> None:
         "holds numbers"
         in compiled("must never use docs/tag_document where `tags` starts with 1 or left out.", docs).problem()
     )
+
+
+# --- What made whole servers ask, or refused what was permitted. ---
+
+SHELL_AND_CHAT = {
+    "ssh": [tool("ssh_execute", "Execute a shell command.", "command")],
+    "chat": [
+        tool("delete_message", "Delete a message.", "id"),
+        tool("post_message", "Post a message in a channel.", "channel text"),
+    ],
+}
+
+
+def test_a_thing_of_one_server_does_not_make_every_command_of_another_a_question() -> None:
+    found = policy("may use ssh/ssh_execute where `command` is given.\nmust never delete messages.", SHELL_AND_CHAT)
+    assert found.decide("ssh/ssh_execute", command="uptime") == "allow"
+    assert found.decide("chat/delete_message", id="1") == "deny"
+    disk = {"disk": [tool("delete_file", "Delete a file.", "path")], **SHELL_AND_CHAT}
+    whole = policy("may use ssh/ssh_execute where `command` is given.\nmust never delete files.", disk)
+    assert whole.decide("ssh/ssh_execute", command="uptime") == "escalate"
+
+
+@pytest.mark.parametrize(
+    ("flag", "expected"),
+    [("force_instrumental", "allow"), ("force", "deny"), ("force_delete", "deny"), ("create_force", "deny")],
+)
+def test_a_flag_forces_only_where_it_stands_alone_or_before_a_verb(flag: str, expected: str) -> None:
+    music = {"m": [tool("compose_song", "Compose a song.", "mood", f"{flag}:bool")]}
+    assert policy("may use m/compose_song.", music).decide("m/compose_song", mood="slow", **{flag: True}) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("Doris's pudding", "allow"),
+        ("1/2 cup sugar", "allow"),
+        ("Ready? Go!", "allow"),
+        ("x' or y", "deny"),
+        ("'x", "deny"),
+        ("a/b", "deny"),
+        ("/etc", "deny"),
+        ("./x", "deny"),
+        ("1/", "deny"),
+        ("notes.txt", "deny"),
+        ("a@b", "deny"),
+        ("x=y", "deny"),
+    ],
+)
+def test_a_name_in_words_is_more_than_letters_and_less_than_an_address(value: str, expected: str) -> None:
+    odd = {"odd": [tool("frob_it", "Frobs it.", "zorp")]}
+    assert policy("may use odd/frob_it.", odd).decide("odd/frob_it", zorp=value) == expected
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [("example.org", "allow"), ("www.example.org", "allow"), ("evil.example.org", "deny"), ("wwwexample.org", "deny")],
+)
+def test_a_site_is_meant_under_both_of_its_names(host: str, expected: str) -> None:
+    web = {"web": [tool("fetch", "Fetch a web page.", url={"type": "string", "description": "URL of the page"})]}
+    assert policy("may use web/fetch on example.org.", web).decide("web/fetch", url=f"https://{host}/") == expected

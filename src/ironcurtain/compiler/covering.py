@@ -38,7 +38,18 @@ _AUDIENCES: Final = frozenset({"group", "distribution", "mailing", "audience", "
 _ALONG: Final = frozenset({"file", "image", "photo", "picture", "video", "document"})
 _ATTACHING: Final = frozenset({"attach", "attachment", "attachments"})
 _LETTERS: Final = "A-Za-zÀ-ɏͰ-ԯ぀-鿿가-힣"
-_MORE_THAN_A_NAME: Final = rf".*[^{_LETTERS}0-9_ .,:#-].*|.*\.[^0-9 ].*|[.-].*|.* -.*"
+_MORE_THAN_A_NAME: Final = "|".join(
+    (
+        rf".*[^{_LETTERS}0-9_ .,:#!?'/-].*",
+        r".*\.[^0-9 ].*",  # an ending, a host
+        r"[./-].*",
+        r".* -.*",  # an option
+        rf"(.*[^{_LETTERS}])?'.*",  # an apostrophe stands between letters: the baker's
+        rf".*'([^{_LETTERS}].*)?",
+        r".*[^0-9]/.*",  # a slash between digits: 1/2
+        r".*/([^0-9].*)?",
+    )
+)
 """Any text but words, numbers and what joins them: it might be an address, a path, a host, an option or syntax."""
 _NO: Final = frozenset({"none", "no", "false", "never", "off"})
 

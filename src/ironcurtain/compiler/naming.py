@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.text import singular
@@ -112,6 +112,8 @@ class Setup:
         if text.lower() == "sandbox":
             return Meant(paths=(known.sandbox,), words=words)
         plain = _sorted_by_kind((text,), text, self.known)
+        if plain.hosts == (text.lower(),) and text.count(".") == 1:  # a site answers under both names
+            return replace(plain, hosts=(*plain.hosts, f"www.{text.lower()}"))
         if plain.paths or plain.people or plain.hosts or _NUMBER.fullmatch(text) or text.startswith(("#", "@")):
             return plain
         if re.fullmatch(r"[\w.-]+/[\w.*-]+", text):  # owner/repository

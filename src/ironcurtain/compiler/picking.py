@@ -84,7 +84,10 @@ def picked(doing: Doing, tools: Sequence[Tool], *, tightens: bool) -> list[Pick]
         found = [
             pick
             for tool in tools
-            if any(is_about(thing, tool, loosely=tightens, acts=doing.acts) for thing in doing.things)
+            if any(
+                is_about(thing, tool, loosely=tightens, acts=doing.acts, by_doubt=_might_hold(thing, tool, tools))
+                for thing in doing.things
+            )
             or not doing.things
             if (pick := _pick(doing, tool, tightens=tightens)) is not None
         ]
@@ -158,6 +161,16 @@ def is_about(thing: Thing, tool: Tool, *, loosely: bool, acts: Iterable[str] = (
     general = "command" in tool.roles and all(set(each.split()) & _COMMANDS for each in tool.things)
     loose = {normal(each) for each in tool.loose_things}
     return (general and by_doubt) or noun in loose or noun in {each.rpartition(" ")[2] for each in loose}
+
+
+def _might_hold(thing: Thing, tool: Tool, tools: Sequence[Tool]) -> bool:
+    """Return whether a tool that runs any command may reach a thing: files, or what its own server has tools for.
+
+    What only other servers have, mail beside a shell of some machines, does not make every command a question.
+    """
+    if not thing.noun or normal(thing.noun) in _FILES | _COMMANDS:
+        return True
+    return any(is_about(thing, other, loosely=True, by_doubt=False) for other in tools if other.server == tool.server)
 
 
 def _is_server(name: str, tool: Tool) -> bool:

@@ -166,6 +166,8 @@ def _anything(found: Mapping[str, Meaning], tool: Setting) -> Iterator[tuple[str
 def _works_on_files(tool: Setting) -> bool:
     """Return whether a tool says that it works on files, and nothing says that they are elsewhere."""
     named = {word for name in tool.siblings for word in name.split()}
+    if tool.speaks_of("upload") and named & {"content", "base64", "bytes"}:
+        return False  # it is given what a file holds
     if tool.subject.remote or not _IDS.isdisjoint(named) or not STORES.isdisjoint(tool.siblings):
         return False
     return bool(_FILE_WORDS & set(tool.words)) or _ON_FILES.search(tool.nutshell) is not None

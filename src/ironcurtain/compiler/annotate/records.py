@@ -25,7 +25,8 @@ _RECORDS: Final = lexicon(
     org workspace site page block event record object entity device service metric dashboard alert rule segment
     audience flag feature environment template workflow execution message email symbol asset watchlist order
     portfolio deck model view field property sheet worksheet notebook owner version prefix list board space folder
-    ticker topic group repo username article paper warehouse attachment package depend dependency"""
+    ticker topic group repo username article paper warehouse attachment package depend dependency head base ref sha
+    domain zone subnet vlan ingredient"""
 )
 _NUMBERED: Final = re.compile(
     r"\b(?:build|issue|pull request|pr|ticket|run|job|merge request|card|invoice|order|revision) (?:number|no\.)"

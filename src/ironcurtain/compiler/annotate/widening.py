@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from ironcurtain.compiler.annotate.acts import verbs_at
 from ironcurtain.compiler.annotate.text import lexicon
 
 if TYPE_CHECKING:
@@ -13,9 +15,11 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.arguments import Argument
 
 _HARDER: Final = lexicon(
-    """force forced cascade hard permanent permanently overwrite public anyone everyone unsafe dangerous dangerously
+    """cascade hard permanent permanently overwrite public anyone everyone unsafe dangerous dangerously
     destructive privileged sudo elevated unattended"""
 )
+_FORCED: Final = lexicon("force forced")
+"""Widen as the last word, or before a verb: `force`, `force_delete`, and not `force_instrumental`."""
 _PAIRS: Final = frozenset(
     {
         ("all", "namespace"), ("all", "user"), ("all", "project"), ("all", "branch"), ("all", "team"),
@@ -92,4 +96,6 @@ def _is_wide_flag(words: tuple[str, ...], acts: frozenset[str]) -> bool:
     pairs = {(words[index], words[index + 1]) for index in range(len(words) - 1)}
     if pairs & {("all", "namespace"), ("all", "user"), ("all", "project"), ("all", "account"), ("all", "team")}:
         return True
-    return not acts <= {"read"} and bool(pairs & _PAIRS or not _HARDER.isdisjoint(words))
+    acting = any(word in _FORCED and verbs_at((after,)) for word, after in itertools.pairwise(words))
+    forced = words[-1] in _FORCED or acting
+    return not acts <= {"read"} and (forced or bool(pairs & _PAIRS) or not _HARDER.isdisjoint(words))

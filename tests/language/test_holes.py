@@ -1027,7 +1027,7 @@ def test_a_list_of_numbers_contains_a_number() -> None:
 # --- What made whole servers ask, or refused what was permitted. ---
 
 SHELL_AND_CHAT = {
-    "ssh": [tool("ssh_execute", "Execute a shell command.", "command")],
+    "ssh": [tool("run_command", "Run a shell command.", "command")],
     "chat": [
         tool("delete_message", "Delete a message.", "id"),
         tool("post_message", "Post a message in a channel.", "channel text"),
@@ -1036,12 +1036,12 @@ SHELL_AND_CHAT = {
 
 
 def test_a_thing_of_one_server_does_not_make_every_command_of_another_a_question() -> None:
-    found = policy("may use ssh/ssh_execute where `command` is given.\nmust never delete messages.", SHELL_AND_CHAT)
-    assert found.decide("ssh/ssh_execute", command="uptime") == "allow"
+    found = policy("may use ssh/run_command where `command` is given.\nmust never delete messages.", SHELL_AND_CHAT)
+    assert found.decide("ssh/run_command", command="uptime") == "allow"
     assert found.decide("chat/delete_message", id="1") == "deny"
     disk = {"disk": [tool("delete_file", "Delete a file.", "path")], **SHELL_AND_CHAT}
-    whole = policy("may use ssh/ssh_execute where `command` is given.\nmust never delete files.", disk)
-    assert whole.decide("ssh/ssh_execute", command="uptime") == "escalate"
+    whole = policy("may use ssh/run_command where `command` is given.\nmust never delete files.", disk)
+    assert whole.decide("ssh/run_command", command="uptime") == "escalate"
 
 
 @pytest.mark.parametrize(

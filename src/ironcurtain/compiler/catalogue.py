@@ -46,6 +46,11 @@ class Argument:
     """Nothing is known of it: it might be a file, an address or a command."""
 
     @property
+    def name(self) -> str:
+        """Its own name, without the objects and lists around it."""
+        return self.leaf.rpartition(".")[2].rstrip("[]")
+
+    @property
     def has_default(self) -> bool:
         """Whether the schema fills it in where it is left out."""
         return self.default is not _NOT_GIVEN
@@ -91,7 +96,7 @@ class Tool:
         """
         if name in self.arguments:
             return self.arguments[name]
-        ends = [a for leaf, a in self.arguments.items() if leaf.rpartition(".")[2].rstrip("[]") == name]
+        ends = [argument for argument in self.arguments.values() if argument.name == name]
         if len(ends) == 1:
             return ends[0]
         above = next((a for leaf, a in self.arguments.items() if a.free and name.startswith(f"{leaf}.")), None)

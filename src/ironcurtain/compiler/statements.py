@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ironcurtain.compiler.counts import can_be_counted
 from ironcurtain.compiler.covering import (
     covered_roles,
     harmless_ways,
@@ -36,12 +37,13 @@ from ironcurtain.compiler.drafts import (
     refuse_dead,
     written_rules,
 )
-from ironcurtain.compiler.grounding import UNCONCERNED, Grounding, can_be_counted, known_argument
+from ironcurtain.compiler.grounding import Grounding, known_argument
 from ironcurtain.compiler.loading import Loading
 from ironcurtain.compiler.named import Named
 from ironcurtain.compiler.naming import Setup
 from ironcurtain.compiler.parts import PRESENT, Ground, Part, joined
 from ironcurtain.compiler.picking import Pick, picked
+from ironcurtain.compiler.placing import UNCONCERNED
 from ironcurtain.compiler.problems import Problem
 from ironcurtain.compiler.separating import closed_twice, merged_exceptions, require_sayable, separated
 from ironcurtain.language.statement import (

@@ -1,0 +1,203 @@
+"""What a condition of a statement on one argument comes to: a predicate on its values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ironcurtain.compiler.bounds import FLAGS, by_kind, compared, typed
+from ironcurtain.compiler.parts import PRESENT, Ground, Part
+from ironcurtain.compiler.patterns import anywhere, below_domain, escaped, text_pattern, under
+from ironcurtain.compiler.problems import Problem
+from ironcurtain.compiler.values import is_shared
+from ironcurtain.language.statement import Comparison
+from ironcurtain.model.roles import Category, Role, category
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ironcurtain.compiler.catalogue import Argument, Tool
+    from ironcurtain.compiler.values import Values
+    from ironcurtain.language.statement import Condition, Name
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Grounds a condition on an argument."""
+
+    values: Values
+    by_name: bool = False
+    """Directories are compared by the name of the path, because a rule has room for one condition on paths."""
+
+    def ground(self, condition: Condition, argument: Argument, tool: Tool, *, certain: bool) -> Ground:
+        """Return what one condition on an argument comes to."""
+        key, test = f"arg:{argument.leaf}", condition.test
+        names, covers = frozenset({argument.leaf}), argument.roles
+        present = Part(values={key: PRESENT})
+        if test is Comparison.GIVEN:
+            return Ground((present,), covers=covers, names=names)
+        if test is Comparison.LEFT_OUT:
+            return Ground((_absent(argument),), names=names)
+        optional = not argument.required and not argument.has_default
+        if not certain and optional and not condition.given and not condition.or_left_out:
+            raise Problem(
+                f"`{argument.leaf}` may be left out, and it is not said what then",
+                f"write `{argument.leaf}` {test.value} ... or left out,"
+                f" or `{argument.leaf}` is given and {test.value} ...",
+            )
+        part, negated = self._asked(condition, argument, tool, certain=certain)
+        others = self._otherwise_spelled(condition, argument, tool) if certain == negated else ()
+        if negated:
+            given = Part() if condition.or_left_out or (argument.required and not certain) else present
+            if certain and condition.or_left_out:
+                return Ground(unless=(part, *others), covers=covers, names=names)
+            return Ground((given,), (part, *others), covers, names)
+        parts = (part, *others)
+        if condition.given and not certain:  # what is left out and picked by the server is not given
+            parts = tuple(each.with_(present) for each in parts)
+        return Ground((*parts, *([_absent(argument)] if condition.or_left_out else ())), covers=covers, names=names)
+
+    def _otherwise_spelled(self, condition: Condition, argument: Argument, tool: Tool) -> tuple[Part, ...]:
+        """What else a value may be that is tightened by its name: one of several in a text, a member of a list."""
+        if condition.test not in (Comparison.IS, Comparison.IS_NOT):
+            return ()
+        found: list[Part] = []
+        lists = [name for name in condition.values if self.values.setup.list_of(name) is not None]
+        if lists and not self._names_people(condition.values, argument):
+            found.append(self._inside(lists, argument, tool, certain=False))
+        texts = [text for name in condition.values for text in self.values.spelled(name.text, argument)]
+        if relative := [text for text in texts if _is_relative(text, argument)]:
+            found.append(Part(values={f"arg:{argument.leaf}": {"matches": anywhere("|".join(map(escaped, relative)))}}))
+        plain = any(text in FLAGS or re.fullmatch(r"-?[0-9.]+", text) for text in texts)
+        if argument.leaf not in tool.arguments and not plain:  # no schema says that it is one name
+            several = "|".join(escaped(text) for text in dict.fromkeys(texts))
+            found.append(Part(values={f"arg:{argument.leaf}": {"matches": rf"(?i)(.*[,;\s])?({several})([,;\s].*)?"}}))
+        return tuple(found)
+
+    def _asked(self, condition: Condition, argument: Argument, tool: Tool, *, certain: bool) -> tuple[Part, bool]:
+        """The condition as a part, and whether it is the part that must not hold."""
+        key, test = f"arg:{argument.leaf}", condition.test
+        texts = [value.text for value in condition.values]
+        if not certain and (part := self._of_path(condition, argument)) is not None:
+            return part, False
+        if (part := by_kind(condition, argument)) is not None:
+            return part, test is Comparison.LONGER
+        match test:
+            case Comparison.IS | Comparison.IS_NOT if self._names_people(condition.values, argument):
+                return self._inside(condition.values, argument, tool, certain=certain), test is Comparison.IS_NOT
+            case Comparison.IS | Comparison.IS_NOT:
+                loosely = certain == (test is Comparison.IS_NOT)  # then the name itself is a spelling, too
+                every = [each for text in texts for each in self.values.spelled(text, argument)]
+                written = (*texts, *self.values.written(condition.values)) if loosely else ()
+                values = typed(argument, list(dict.fromkeys([*every, *written])))
+                machines = self.values.machines(argument, every) if certain and test is Comparison.IS else Part()
+                return Part(values={key: {"in": values}}).with_(machines), test is Comparison.IS_NOT
+            case Comparison.AT_MOST | Comparison.AT_LEAST | Comparison.ABOVE | Comparison.BELOW:
+                return compared(test, texts[0], argument, certain=certain)
+            case Comparison.IN:
+                return self._inside(condition.values, argument, tool, certain=certain), False
+            case Comparison.UNDER:
+                return self._beneath(condition, argument, tool, certain=certain), False
+            case Comparison.MATCHES if not certain and argument.has(Category.PATH) and "~" in texts[0]:
+                raise Problem("paths are compared in full, without ~", f"write {self.values.setup.known.home}/...")
+            case Comparison.MATCHES:
+                return Part(values={key: {"matches": texts[0].replace("\\/", "/")}}), False
+            case Comparison.CONTAINS if certain and "array" in argument.types:  # one of the elements
+                values = typed(argument, [each for text in texts for each in self.values.spelled(text, argument)])
+                return Part(values={key: {"in": values}}), False
+            case Comparison.STARTS if certain and any(text.startswith("/") for text in texts):
+                raise Problem("`starts with` a slash says nothing of `..`", f"write is under {texts[0]}")
+        spelled = [
+            each for text in texts for each in {text: None, **dict.fromkeys(self.values.spelled(text, argument))}
+        ]
+        if not certain:
+            spelled = [form for text in spelled for form in self._canonical_text(text, argument)]
+        listed = _is_named(argument, tool)
+        return Part(values={key: {"matches": text_pattern(test, spelled, certain=certain, listed=listed)}}), False
+
+    def _beneath(self, condition: Condition, argument: Argument, tool: Tool, *, certain: bool) -> Part:
+        """What `is under` comes to: a directory here, or one of another machine by the name alone."""
+        if argument.has(Category.PATH):  # a canonical path: links lead nowhere else
+            return self._inside(condition.values, argument, tool, certain=certain)
+        places = [place for name in condition.values for place in self.values.located(name, certain=certain)]
+        return Part(values={f"arg:{argument.leaf}": {"matches": under(places, certain=certain)}})
+
+    def _of_path(self, condition: Condition, argument: Argument) -> Part | None:
+        """What a prohibition says of a part of a path: `config/`, `.env`; paths are compared in full."""
+        known = [n for n in condition.values if self.values.setup.name_of(n.text) or self.values.setup.directory_of(n)]
+        if not any(_is_relative(name.text, argument) for name in condition.values if name not in known):
+            return None
+        texts = [text for name in condition.values for text in self.values.located(name, certain=False)]
+        match condition.test:
+            case Comparison.UNDER:
+                pattern = "|".join(f"{escaped(text.rstrip('/'))}(/.*)?" for text in texts)
+            case Comparison.STARTS:
+                pattern = "|".join(f"{escaped(text)}.*" for text in texts)
+            case Comparison.MATCHES if not texts[0].startswith("\\/"):
+                pattern = condition.values[0].text.replace("\\/", "/")
+            case _:
+                return None
+        return Part(values={f"arg:{argument.leaf}": {"matches": anywhere(pattern)}})
+
+    def _canonical_text(self, text: str, argument: Argument) -> Iterator[str]:
+        """A text as it stands in what it is compared with: a path in full, a number in digits."""
+        yield text
+        if argument.has(Category.PATH) and text.startswith("~"):
+            yield self.values.setup.known.absolute(text)
+        if argument.has(Category.PATH) and len(text) > 1 and text.endswith("/"):
+            yield self.values.setup.known.absolute(text.rstrip("/"))
+        if argument.has(Category.PARTY) and re.fullmatch(r"\+[0-9][0-9 ./-]*", text):
+            yield re.sub(r"[ ./-]", "", text)
+        if argument.has(Category.URL, Category.PARTY) and not text.isascii():
+            raise Problem("addresses are compared in ASCII", "write on HOST, or to anyone at HOST")
+
+    def _names_people(self, names: Sequence[Name], argument: Argument) -> bool:
+        """Whether an argument that holds people is compared with a list of them: `to` is "my children"."""
+        lists = [found for name in names if (found := self.values.setup.list_of(name)) is not None]
+        return bool(lists) and argument.has(Category.PARTY) and bool(self.values.setup.meant(names).people)
+
+    def _inside(self, names: Sequence[Name], argument: Argument, tool: Tool, *, certain: bool) -> Part:
+        meant = self.values.meant(names, empty_is_error=True)
+        key = f"arg:{argument.leaf}"
+        if meant.paths:
+            roles = frozenset(r for r in argument.roles if r.endswith("-path"))
+            if roles and not self.by_name and not any(is_shared(tool, argument.leaf, role) for role in roles):
+                return Part(paths=(roles, meant.paths))
+            if roles:  # a canonical path
+                places = "|".join(f"{escaped(place.rstrip('/'))}(/.*)?" for place in meant.paths)
+                return Part(values={key: {"matches": places}})
+            home = self.values.setup.known.home
+            spelled = [*meant.paths, *("~" + p.removeprefix(home) for p in meant.paths if p.startswith(f"{home}/"))]
+            return Part(values={key: {"matches": under(spelled if not certain else meant.paths, certain=certain)}})
+        if meant.hosts and not (meant.people or meant.values) and argument.has(Category.PARTY):
+            return self._at_domains(meant.hosts, argument, tool)
+        if meant.hosts and argument.has(Category.URL):
+            return Part(domains=(frozenset(r for r in argument.roles if r.endswith("-url")), meant.hosts))
+        every = (*meant.people, *meant.values, *meant.hosts)
+        part = self.values.is_one_of(tool, argument, every)
+        return part.with_(self.values.machines(argument, every)) if certain else part
+
+    def _at_domains(self, hosts: tuple[str, ...], argument: Argument, tool: Tool) -> Part:
+        """Return that the people of an argument have addresses at some domains."""
+        roles = frozenset(role for role in argument.roles if category(Role(role)) is Category.PARTY)
+        if not any(is_shared(tool, argument.leaf, role) for role in roles):
+            return Part(domains=(roles, hosts))
+        every = [each for host in hosts for each in self.values.members(host)]
+        return Part(values={f"arg:{argument.leaf}": {"matches": rf"(?i)[^@]*@({'|'.join(map(below_domain, every))})"}})
+
+
+def _is_relative(text: str, argument: Argument) -> bool:
+    """Return whether a text is part of a path, which is compared in full: `.env`, `config/prod.yml`."""
+    return argument.has(Category.PATH) and not text.startswith(("/", "~")) and "://" not in text
+
+
+def _is_named(argument: Argument, tool: Tool) -> bool:
+    """Whether an argument names something, so that a server may read several names in one text of it."""
+    named = argument.leaf not in tool.arguments or argument.has(Category.PLACE, Category.OTHER)
+    named = (named or "identifier" in argument.roles) and "command" not in argument.roles
+    return named and not argument.has(Category.PATH, Category.URL, Category.PARTY)
+
+
+def _absent(argument: Argument) -> Part:
+    return Part(absent=frozenset({argument.leaf}))

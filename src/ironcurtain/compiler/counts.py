@@ -1,0 +1,60 @@
+"""What a count of a statement comes to for one tool: how many people, or things of a kind, one call holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ironcurtain.compiler.annotate.text import words_of
+from ironcurtain.compiler.catalogue import normal
+from ironcurtain.compiler.parts import Ground, Part
+from ironcurtain.model.roles import Category
+
+if TYPE_CHECKING:
+    from ironcurtain.compiler.catalogue import Argument, Tool
+    from ironcurtain.language.statement import Count
+
+
+def count(limit: Count, tool: Tool) -> Ground | None:
+    """Return the condition that a call holds more than so many, or nothing if that cannot be counted."""
+    more = {"minItems": limit.beyond + 1}
+    if not limit.noun or (_is_people(limit.noun) and not any(_counts(a, normal(limit.noun)) for a in _lists(tool))):
+        people = sorted(tool.of(Category.PARTY))
+        return Ground((Part(values={f"role:{'+'.join(people)}": more}),)) if people else None
+    noun = normal(limit.noun)
+    meant = [a for a in tool.arguments.values() if _counts(a, noun)]
+    several = [a for a in meant if "array" in a.types or "[]" in a.leaf]
+    if any(a not in several and _is_plural(a) for a in meant):
+        return None  # several in one text cannot be counted
+    by_list: dict[str, list[Argument]] = {}
+    for argument in several:
+        by_list.setdefault(argument.leaf.partition("[]")[0], []).append(argument)
+    if len(by_list) > 1:
+        return None  # several lists are not added up
+    counted = [a for a in several if "[]" not in a.leaf or (a.required and "null" not in a.types)]
+    return Ground(tuple(Part(values={f"arg:{a.leaf}": more}) for a in counted[:1])) if counted else None
+
+
+def can_be_counted(limit: Count, tool: Tool) -> bool:
+    """Return whether a tool has an argument that holds what is to be counted, be it in a way that can be counted."""
+    noun = normal(limit.noun)
+    people = not noun or _is_people(noun)
+    return (people and bool(tool.of(Category.PARTY))) or any(_counts(each, noun) for each in tool.arguments.values())
+
+
+def _is_people(noun: str) -> bool:
+    return normal(noun) in ("people", "person", "recipient", "attendee", "guest", "contact", "address")
+
+
+def _lists(tool: Tool) -> list[Argument]:
+    return [argument for argument in tool.arguments.values() if "array" in argument.types or "[]" in argument.leaf]
+
+
+def _counts(argument: Argument, noun: str) -> bool:
+    """Whether an argument holds such things: by its name, by the list that it is an element of, or as files."""
+    lists = {word for part in argument.leaf.split("[]")[:-1] for word in map(normal, words_of(part.rpartition(".")[2]))}
+    return noun in lists or noun in argument.words or (noun == "file" and argument.has(Category.PATH))
+
+
+def _is_plural(argument: Argument) -> bool:
+    name = argument.name.lower()
+    return name.endswith(("s", "list")) and not name.endswith("ss")

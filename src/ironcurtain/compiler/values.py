@@ -1,0 +1,92 @@
+"""What the names of a statement are compared as: values of the set-up, its lists by reference, and hosts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ironcurtain.compiler.bounds import typed
+from ironcurtain.compiler.naming import Reference
+from ironcurtain.compiler.parts import Part
+from ironcurtain.compiler.problems import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ironcurtain.compiler.catalogue import Argument, Tool
+    from ironcurtain.compiler.naming import Meant, Setup
+    from ironcurtain.language.statement import Name
+
+_HOST: Final = re.compile(r"(?![0-9.]+$)[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
+"""What may be the name of a machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Looks up what the names in a statement are compared as."""
+
+    setup: Setup
+
+    def meant(self, names: Sequence[Name], *, empty_is_error: bool) -> Meant:
+        """Return what names stand for in the set-up; raise a `Problem` for an empty list if that is an error."""
+        meant = self.setup.meant(names)
+        if empty_is_error and meant.empty_lists:
+            raise Problem(f"the list {meant.empty_lists[0]} is empty, so nothing would hold", "fill it first")
+        return meant
+
+    def members(self, value: str) -> Sequence[str]:
+        """Return the values of a list, or the value itself if it names no list."""
+        return self.setup.known.lists[value[1:]].values if isinstance(value, Reference) else (value,)
+
+    def written(self, names: Iterable[Name]) -> tuple[str, ...]:
+        """Return the names of the set-up as they are written here and there, for what compares loosely."""
+        keys = [(name.text, key) for name in names if (key := self.setup.name_of(name.text)) is not None]
+        return tuple(dict.fromkeys(text.lstrip("@") for pair in keys for text in pair))  # `@` would be a list
+
+    def spelled(self, text: str, argument: Argument) -> Sequence[str]:
+        """Return a value as it is sent: a name of the set-up for an argument that takes names stands for its values."""
+        key = self.setup.name_of(text)
+        return (text,) if argument.choices or key is None else self.setup.known.names[key]
+
+    def located(self, name: Name, *, certain: bool) -> Sequence[str]:
+        """Return the directories, here or elsewhere, that a name stands for; what tightens takes every spelling."""
+        key, home = self.setup.name_of(name.text), self.setup.known.home
+        found = self.setup.directory_of(name)
+        places = self.setup.known.names[key] if key is not None else (name.text if found is None else found,)
+        if certain:
+            return places
+        full = [self.setup.known.absolute(place) for place in places]
+        return list(dict.fromkeys([*places, *full, *("~" + p.removeprefix(home) for p in full if p.startswith(home))]))
+
+    def among(self, roles: Iterable[str], values: Sequence[str]) -> Part:
+        """Return that the values of some roles are among these.
+
+        In a list of a rule, an `@` before a name would be another list.
+        """
+        roles = frozenset(roles)
+        if not any(value.startswith("@") and not isinstance(value, Reference) for value in values):
+            return Part(lists=((roles, tuple(values)),))
+        every = dict.fromkeys(each for value in values for each in self.members(value))
+        return Part(values={f"role:{'+'.join(sorted(roles))}": {"in": sorted(every)}})
+
+    def is_one_of(self, tool: Tool, argument: Argument, values: Sequence[str]) -> Part:
+        """Return that an argument is one of these; lists of the set-up are asked by the argument's role."""
+        leaf = argument.leaf
+        if any(isinstance(value, Reference) for value in values):
+            own = frozenset(role for role in argument.roles if not is_shared(tool, leaf, role))
+            if own and argument.types <= {"string", "null", "array"} and argument.types:  # lists hold texts
+                return self.among(own, values)
+            values = [each for value in values for each in self.members(value)]
+        return Part(values={f"arg:{leaf}": {"in": sorted(typed(argument, values), key=str)}})
+
+    def machines(self, argument: Argument, values: Sequence[str]) -> Part:
+        """Return that a host is one of these, which a permission must say of hosts that are not public."""
+        roles = frozenset(role for role in argument.roles if role.endswith("-url"))
+        every = [each for value in values for each in self.members(value)]
+        return Part(domains=(roles, tuple(every))) if roles and all(map(_HOST.fullmatch, every)) else Part()
+
+
+def is_shared(tool: Tool, leaf: str, role: str) -> bool:
+    """Return whether another argument of the tool has the same role."""
+    return any(role in a.roles for name, a in tool.arguments.items() if name != leaf)

@@ -113,7 +113,7 @@ def leaves_of(definition: Mapping[str, Any]) -> set[str]:
         (tool("send_message", "Send an email", reply_to_message_id="Message to answer", account="Your own account to send from"),
          {"reply_to_message_id": ["identifier"], "account": ["none"]}),
         (tool("create_relation", "Relate entities", to="The entity where the relation ends"), {"to": ["identifier"]}),
-        (tool("commit", "Record changes", author_email="Address of the author"), {"author_email": ["outbound-content"]}),
+        (tool("commit", "Record changes", author_email="Address of the author"), {"author_email": ["identifier", "outbound-content"]}),
         (tool("delete_pod", "Delete a pod", namespace="", name="", resource_type=""),
          {"namespace": ["identifier", "place"], "name": ["identifier"], "resource_type": ["place"]}),
         (tool("create_project", "Create a project", name="", team_id=""), {"name": ["outbound-content"], "team_id": ["identifier", "place"]}),

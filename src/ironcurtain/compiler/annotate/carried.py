@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.setting import Setting
 
 _PATHS: Final = frozenset({"read-path", "write-path", "delete-path"})
-_FILES: Final = re.compile(r"(?i)file|director(?:y|ies)\b|folder|\bdisk\b|dirs?\b|working|\.[a-z0-9]{2,4}\b")
+_FILES: Final = re.compile(r"(?i)(?<![a-z])file|director(?:y|ies)\b|folder|\bdisk\b|dirs?\b|working|\.[a-z0-9]{2,4}\b")
+_PEOPLE: Final = lexicon("email mail phone username login handle")
+"""How people are named whose records a service keeps."""
 _ABOUT_IDS: Final = lexicon("type format prefix suffix scheme kind generator length field column")
 
 
@@ -39,9 +41,10 @@ def carried(argument: Argument, meaning: Meaning, tool: Setting) -> Meaning:
     roles = meaning.roles
     if _may_be_elsewhere(argument, roles, tool) or (not roles and _names(argument)):
         roles |= {"identifier"}
-    if _is_said(argument, roles, tool):
-        roles |= {"outbound-content"}
-    return Meaning(roles, meaning.doubt)
+    said = _is_said(argument, roles, tool)
+    if _is_looked_up(argument, roles, tool):
+        roles |= {"identifier"}
+    return Meaning(roles | {"outbound-content"} if said else roles, meaning.doubt)
 
 
 def _may_be_elsewhere(argument: Argument, roles: frozenset[str], tool: Setting) -> bool:
@@ -52,9 +55,7 @@ def _may_be_elsewhere(argument: Argument, roles: frozenset[str], tool: Setting) 
         return True
     if is_used(argument) or is_called_destination(argument) or is_root(argument):
         return False
-    if argument.says:
-        return not _FILES.search(f"{argument.says} {argument.name} {tool.nutshell} {' '.join(tool.words)}")
-    return not (tool.subject.on_files or tool.subject.is_about("files", "shell"))
+    return not _FILES.search(f"{argument.says} {argument.name} {tool.nutshell} {' '.join(tool.words)}")
 
 
 def _names(argument: Argument) -> bool:
@@ -63,13 +64,21 @@ def _names(argument: Argument) -> bool:
     if argument.free or is_part_of_name(argument):
         return False
     called = last in ("name", "title") and (len(words) > 1 or argument.required)
-    by_id = any(map(is_id, words[:-1])) and last not in _ABOUT_IDS
+    by_id = (any(map(is_id, words[:-1])) or words[-2:] == ("serial", "number")) and last not in _ABOUT_IDS
     way = is_way_or_measure(argument)  # given in words; where no choices are listed, it is a name
     return (
         called
         or by_id
         or (way and (is_described_as_id(argument) or (argument.required and not lists_choices(argument))))
     )
+
+
+def _is_looked_up(argument: Argument, roles: frozenset[str], tool: Setting) -> bool:
+    """Return whether it names a person, a group or a channel whose record is meant: nothing is sent to them."""
+    if tool.effects & {"send", "share"} or not roles <= {"channel", "outbound-content"}:
+        return False
+    by_id = any(map(is_id, argument.words)) and bool(roles & {"channel"})
+    return by_id or not _PEOPLE.isdisjoint(argument.words[-1:])
 
 
 def _is_alone(argument: Argument, tool: Setting) -> bool:

@@ -164,6 +164,8 @@ def _by_object(verb: str, rest: set[str], words: set[str]) -> set[str]:
     """Return what a verb does with just these nouns, where that is not what it does with others."""
     if verb in ("produce", "push", "put", "enqueue") and rest & {"message", "event"} and "get" not in words:
         return {"send"}
+    if verb == "create" and "message" in rest and rest & {"private", "direct", "group", "chat", "channel", "text"}:
+        return {"create", "send"}
     if verb in ("write", "put", "upsert") or (verb == "set" and (not rest or rest & _ENTRIES)):
         return {"create", "update"}
     if verb in ("move", "rename", "set") or (verb in ("add", "remove") and rest & _ATTACHED):

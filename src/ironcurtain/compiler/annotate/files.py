@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.compiler.annotate.paths import DESTINATION, ENDS, NAMES, is_auxiliary, path_roles
+from ironcurtain.compiler.annotate.paths import CAPTURING, DESTINATION, ENDS, NAMES, is_auxiliary, path_roles
 from ironcurtain.compiler.annotate.relative import is_root, named_inside, root_of
 from ironcurtain.compiler.annotate.setting import Meaning, meaning
 from ironcurtain.compiler.annotate.text import first_sentence, is_named_by_id, lexicon
@@ -133,7 +133,7 @@ def file(argument: Argument, tool: Setting) -> Meaning | None:
     if tool.speaks_of("upload") and words & {"source", "src", "local"}:
         return meaning("read-path")
     fetched = _is_fetched(argument, tool)
-    if _is_elsewhere(argument, tool, here=fetched or _is_here(argument, tool)):
+    if is_elsewhere(argument, tool, here=fetched or _is_here(argument, tool)):
         either = path_roles(argument, tool) if _EITHER.search(argument.says) else set()
         return meaning("identifier", *either)
     if tool.subject.remote and not fetched and not _is_here(argument, tool):
@@ -201,7 +201,7 @@ def _is_here(argument: Argument, tool: Setting) -> bool:
     return not in_a_store and _HERE.search(f"{argument.says} {' '.join(argument.words)}") is not None
 
 
-def _is_elsewhere(argument: Argument, tool: Setting, *, here: bool) -> bool:
+def is_elsewhere(argument: Argument, tool: Setting, *, here: bool) -> bool:
     """Return whether its own words, or the other arguments, say that it is not on this machine."""
     words = set(argument.words)
     beside_local = "local" not in words and any("local" in name.split() for name in tool.siblings)
@@ -349,7 +349,7 @@ def _loose(tool: Setting) -> Meaning:
         return meaning("read-path")
     if "send" in tool.effects:
         return meaning("outbound-content", doubt="the name of a file that is sent along")
-    if re.search(r"\bdownload|save\b", tool.nutshell):
+    if re.search(r"\bdownload|save\b", tool.nutshell) or tool.speaks_of(*CAPTURING):
         return meaning("write-path", "identifier")
     roles = ("read-path",) if tool.only_reads else ("read-path", "write-path")
     return meaning(*roles, "identifier", doubt="a file, of which it is not said where")

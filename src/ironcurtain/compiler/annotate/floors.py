@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.carried import carried
-from ironcurtain.compiler.annotate.files import STORES
+from ironcurtain.compiler.annotate.files import STORES, is_elsewhere
 from ironcurtain.compiler.annotate.modes import selectable
 from ironcurtain.compiler.annotate.paths import MAKING, is_called_destination, is_put_there, is_used, path_roles
 from ironcurtain.compiler.annotate.people import person_in
@@ -83,6 +83,15 @@ _SAID_TO_BE_PATH: Final = re.compile(
 """A description that begins by calling an argument a path, whatever it is named."""
 _RUN: Final = re.compile(r"\b(?:raw command|commands? to (?:run|send|execute|issue)|command string)\b")
 _STATED: Final = lexicon("request query script statement code expression program xml command")
+_IS_A_FILE: Final = re.compile(
+    r"(?:optional[:,]? )?(?:the |a |an |your |full |absolute |list of |array of )*"
+    r"(?:(?:paths?|location) (?:to|of) .{0,40}\b(?:files?|folders?|director(?:y|ies))\b|local (?:[\w-]+ ){0,2}files?\b)"
+)
+"""A description that begins by saying that an argument is a file, whatever it is named."""
+_SENT_TO: Final = re.compile(
+    r"\bto (?:which|whom) .{0,50}\b(?:sent|delivered|addressed)\b|\bto send (?:it |this |the \w+ )?to\b"
+    r"|\bwho (?:will |should |is to )?(?:receives?|gets?)\b"
+)
 _RECEIVES: Final = re.compile(
     r"(?:the |an? )*(?:e-?mail )?address(?:es)? .{0,40}"
     r"\b(?:forwarded to|sent to|delivered to|to send|receives?|will get|notified)\b"
@@ -205,18 +214,29 @@ def _raised(argument: Argument, meaning: Meaning, tool: Setting) -> Meaning:
         meaning = _with(meaning, "read-path", doubt="a file here, or an address")
     if argument.words == ("query",) and any(word.endswith("ql") for word in tool.words):
         meaning = _with(meaning, "command", doubt="it may be a command")
+    if not meaning.roles & (_PATHS | {"command"}) and not argument.enum and _is_said_to_be_file(argument, tool):
+        meaning = Meaning(meaning.roles | path_roles(argument, tool), "it is said to be a file")
     if not tool.only_reads and not argument.enum and _is_run(argument, tool):
         meaning = _with(meaning, "command", doubt="it may be a command")
+    return _reaching(argument, meaning, tool)
+
+
+def _reaching(argument: Argument, meaning: Meaning, tool: Setting) -> Meaning:
+    """Return a meaning with who is reached: by an address in it, as somebody who is told, let in or given something."""
     if _may_hold_address(argument, meaning, tool):
         meaning = _with(meaning, "recipient", doubt="an address of a person may stand in it")
     if _is_notified(argument, tool):
         meaning = _with(_with(meaning, "recipient"), "send-url", doubt="an address of any kind that is told of events")
-    if _holds_people(argument, tool) and not meaning.roles & _REACHED:
-        meaning = _with(meaning, "recipient", doubt="people stand in it")
-    if _is_told(argument, tool) and not meaning.roles & _REACHED:
-        meaning = _with(meaning, "recipient", doubt="it may say who is told, or let in")
-    if _is_given_to(argument, tool) and not meaning.roles & _REACHED:
-        meaning = _with(meaning, "recipient", doubt="it may say who is given something")
+    if meaning.roles & _REACHED:
+        return meaning
+    if _holds_people(argument, tool):
+        return _with(meaning, "recipient", doubt="people stand in it")
+    if _is_told(argument, tool):
+        return _with(meaning, "recipient", doubt="it may say who is told, or let in")
+    if not tool.only_reads and _SENT_TO.search(first_sentence(argument.says)):
+        return _with(meaning, "recipient", doubt="it may say who is reached")
+    if _is_given_to(argument, tool):
+        return _with(meaning, "recipient", doubt="it may say who is given something")
     return meaning
 
 
@@ -224,6 +244,13 @@ def _may_be_either(argument: Argument) -> bool:
     """Return whether what names a source may be a file here: it is called a path, or a URI of which nothing is said."""
     silent = argument.words[-1] in ("uri", "uris") and not argument.says
     return silent or _SAID_TO_BE_PATH.match(argument.says) is not None
+
+
+def _is_said_to_be_file(argument: Argument, tool: Setting) -> bool:
+    """Return whether an argument is said to be a file, and nothing says that it is one elsewhere."""
+    if is_elsewhere(argument, tool, here=False) or not STORES.isdisjoint(tool.siblings):
+        return False
+    return _IS_A_FILE.match(first_sentence(argument.says)) is not None
 
 
 def _is_run(argument: Argument, tool: Setting) -> bool:

@@ -30,6 +30,8 @@ _THINGS: Final = lexicon("file directory folder path workbook document image dir
 _WHOLE_FILES: Final = lexicon("file filepath filename path image video audio document pdf archive model input source")
 _PREPOSITIONS: Final = lexicon("from in into to of on at within")
 _WHOLE: Final = lexicon("write create delete remove save put rm touch mkdir")
+_BEGINNING: Final = 160
+"""Characters of a description that are about the argument itself."""
 _REMOVING: Final = re.compile(
     r"\b(?:is|are|gets?) (?:then )?(?:deleted|removed)\b|\b(?:deletes?|removes?) the (?:original|source|input)"
 )
@@ -74,7 +76,7 @@ _CONTENTS: Final = lexicon(
     "content contents text data body row source code html markdown md base64 value title cell sheet"
 )
 """Arguments that hold what is put into a new file."""
-_CAPTURING: Final = ("screenshot", "capture", "snapshot", "record")
+CAPTURING: Final = ("screenshot", "capture", "snapshot", "record")
 """Verbs of tools that keep what they see in a file."""
 _FROM_FILE: Final = re.compile(r"\b(?:by )?importing an? (?:\w+ )?file|\bfrom an? (?:\w+ ){0,2}(?:file|image)\b")
 _READ_FROM: Final = re.compile(
@@ -130,7 +132,9 @@ def is_put_there(argument: Argument, tool: Setting) -> bool:
     """Return whether something is put where an argument says."""
     renamed = "new" in argument.words and tool.speaks_of("move", "rename", "copy", "duplicate")
     fetched = "local" in argument.words and tool.speaks_of("download", "pull", "get", "fetch", "receive")
-    return renamed or fetched or is_called_destination(argument) or _SAVED.search(argument.says) is not None
+    return (
+        renamed or fetched or is_called_destination(argument) or _SAVED.search(argument.says[:_BEGINNING]) is not None
+    )
 
 
 def is_used(argument: Argument) -> bool:
@@ -195,7 +199,7 @@ def _by_effect(argument: Argument, tool: Setting) -> set[str]:
     words, effects = set(argument.words), tool.effects
     deleted = "delete" in effects and (_DELETED.search(argument.says) or _DELETES_FILES.search(tool.nutshell))
     whole = _is_about_the_whole(tool) or bool(deleted)
-    if tool.speaks_of(*_CAPTURING) and words <= NAMES:
+    if tool.speaks_of(*CAPTURING) and words <= NAMES:
         return {"write-path"}
     if tool.only_reads:
         return {"read-path"}

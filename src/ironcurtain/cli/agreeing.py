@@ -190,8 +190,6 @@ class Terminal:
         """Go through the sentences that were read in two ways."""
         for place, dispute in enumerate(disputes, 1):
             number = dispute.number - 1
-            if not dispute.changes:  # the two mean the same for every call
-                continue
             change = dispute.changes[0]
             console().print(
                 Text.assemble((f"\n{place}/{len(disputes)}  ", "dim"), (visible(read.sentences[number].text), "bold"))
@@ -200,7 +198,9 @@ class Terminal:
             console().print(Text(f"     for example {example}", style="dim"))
             for letter, lines, word in ((1, dispute.first, change.was.word), (2, dispute.second, change.now.word)):
                 console().print(
-                    Text.assemble((f"  {letter}  ", "cyan"), visible(" ".join(lines)), (f"  -> {word}", "bold"))
+                    Text.assemble(
+                        (f"  {letter}  ", "cyan"), visible(" ".join(lines) or "nothing"), (f"  -> {word}", "bold")
+                    )
                 )
             answer = ""
             while answer not in ("1", "2"):

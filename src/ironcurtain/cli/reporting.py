@@ -21,7 +21,7 @@ _WORDS: Final = {
     "allow": ("allowed", "green"),
     "escalate": ("asks", "yellow"),
     "deny": ("refused", "red"),
-    "": ("idle", "dim"),
+    "": ("no call", "dim"),
 }
 _SHOWN: Final = 5
 _NOTES: Final = 2  # of one statement
@@ -96,8 +96,10 @@ def _statement(told: Told) -> Iterator[Text]:
     yield Text.assemble((f"    {word:<8}", style), visible(meaning.text), (tools, "dim"))
     if told.example is not None:
         yield Text(f"            e.g. {_call(told.example)}", style="dim")
-    elif meaning.tools:
-        yield Text("            other statements decide its calls first", style="dim")
+    if told.by:
+        yield Text(f"            decided by: {visible(told.by)[:_LONG]}", style="dim")
+    elif told.example is None and meaning.tools:
+        yield Text("            no call was found that it would decide", style="dim")
     for note in meaning.notes[:_NOTES]:
         yield Text(f"            {visible(note)}", style="dim")
     if len(meaning.notes) > _NOTES:

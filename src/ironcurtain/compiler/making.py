@@ -9,6 +9,7 @@ from ironcurtain.compiler.catalogue import catalogue_of
 from ironcurtain.compiler.drafts import Sourced
 from ironcurtain.compiler.readers.reading import State, key_of
 from ironcurtain.compiler.readers.store import Readings
+from ironcurtain.compiler.reading import united
 from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.language.parsing import parse
 from ironcurtain.language.statement import Mood, Statement
@@ -87,7 +88,10 @@ class Making:
         joined, disputes = self.stages.compared(read, product, second, self.directory, self.surroundings)
         if consult is None:
             return self._questioned(joined)
-        consult.disputed(read, disputes)
+        for each in disputes:
+            if not each.changes:
+                read.readings[each.number - 1] = united(read.readings[each.number - 1], read.second[each.number - 1])
+        consult.disputed(read, [each for each in disputes if each.changes])
         return self._questioned(self._compiled(text, read))
 
     def _new_tools(self, read: Read) -> dict[str, list[str]]:

@@ -31,8 +31,8 @@ class Told:
     outcome: str = ""
     """`allow`, `escalate` or `deny`, as the engine decides the example; empty if there is none."""
     example: Mapping[str, Any] | None = None
-    own: bool = False
-    """The example is one that a rule of the statement decides."""
+    by: str = ""
+    """Where its own rules decide nothing: the statement that decides the example instead, or the reason."""
 
 
 @dataclass(frozen=True, slots=True)

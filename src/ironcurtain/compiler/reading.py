@@ -168,11 +168,30 @@ def _by_model(read: Read, speaker: Speaker, matter: Matter, asking: Asking) -> N
 
 
 def compared(one: Reading, two: Reading) -> tuple[Reading, Reading]:
-    """Return two readings of a sentence to compare; where only one was understood, it stands for both."""
-    if one.state is State.UNREAD or two.state is State.UNREAD:
-        known = two if one.state is State.UNREAD else one
-        return known, known
-    return one, two
+    """Return two readings of a sentence to compare; one that was not understood permits nothing and agrees to the rest.
+
+    So what only one reading permits is put to the owner, and is not permitted until they answer.
+    """
+    if one.state is two.state is State.UNREAD:
+        return one, two
+    if one.state is State.UNREAD:
+        return _tightening(two), two
+    return (one, _tightening(one)) if two.state is State.UNREAD else (one, two)
+
+
+def _tightening(reading: Reading) -> Reading:
+    """Return what a reading forbids and asks about."""
+    lines = tuple(text for text in reading.statements if not text.startswith(Mood.MAY.value))
+    return replace(reading, state=State.READ if lines else State.NOT_A_RULE, statements=lines)
+
+
+def united(one: Reading, two: Reading) -> Reading:
+    """Return the first of two readings that differ in no call, with what the second forbids and asks about besides.
+
+    For these tools it changes nothing; for tools and permissions to come it may.
+    """
+    lines = tuple(dict.fromkeys((*one.statements, *_tightening(two).statements)))
+    return replace(one, state=State.READ, statements=lines) if lines else one
 
 
 def compiled_from(read: Read, tools: Sequence[Tool], known: Known, kept: Readings) -> tuple[Compiled, list[list[int]]]:

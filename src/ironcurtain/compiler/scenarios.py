@@ -24,7 +24,7 @@ from ironcurtain.model.roles import Category, category
 from ironcurtain.wire.strict_json import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ironcurtain.analysis.nodes import Column
     from ironcurtain.analysis.options import Option
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 MOST: Final = 3_000  # scenarios of one policy
 _TRIES: Final = 8  # places where a rule is at work, looked at for one tool
+_INSIDE: Final = "inside"
 _ALLOWED: Final = (Outcome.ALLOW,)
 _THE_CALL: Final = Claim(None, ())
 
@@ -58,13 +59,23 @@ class _Inside:
 
 
 def derive_scenarios(loaded: Loaded) -> list[dict[str, Any]]:
-    """The scenarios of a policy, in the form of `test-scenarios.json`; the same call comes once."""
+    """The scenarios of a policy, in the form of `test-scenarios.json`; the same call comes once.
+
+    What shows one rule at work may be a call beside the bounds of another: the former says more.
+    """
     found: dict[bytes, dict[str, Any]] = {}
     for scenario in _all(loaded):
-        found.setdefault(canonical(scenario["request"]), scenario)
+        key = canonical(scenario["request"])
+        if key not in found or (is_inside(scenario) and not is_inside(found[key])):
+            found[key] = scenario
         if len(found) >= MOST:
             break
     return list(found.values())
+
+
+def is_inside(scenario: Mapping[str, Any]) -> bool:
+    """Return whether a scenario shows a rule at work."""
+    return str(scenario["description"]).endswith(f": {_INSIDE}")
 
 
 def _all(loaded: Loaded) -> Iterator[dict[str, Any]]:
@@ -78,7 +89,7 @@ def _all(loaded: Loaded) -> Iterator[dict[str, Any]]:
         foreseen = Foreseen.of(spaces.of(tool), judge)
         for inside in _decided(foreseen, judge):
             yield from _possible(
-                _scenario(inside.foreseen, inside.options, inside.outcome, inside.rule, "inside"), loaded
+                _scenario(inside.foreseen, inside.options, inside.outcome, inside.rule, _INSIDE), loaded
             )
             for scenario in _around(inside):
                 yield from _possible(scenario, loaded)

@@ -18,6 +18,7 @@ from ironcurtain.compiler.annotate.annotator import understand
 from ironcurtain.compiler.cache import Cache
 from ironcurtain.compiler.catalogue import catalogue_of
 from ironcurtain.compiler.drafts import HARMLESS, Compiled
+from ironcurtain.compiler.examples import belied, calls_alone, exemplified
 from ironcurtain.compiler.product import Product, Reported, Told, product_of, report_fields, report_from
 from ironcurtain.compiler.readers.guards import warnings
 from ironcurtain.compiler.readers.offering import Forms
@@ -48,7 +49,6 @@ _ORDER: Final = re.compile(
     r"|<\s*/?\s*(?:system|instructions?|assistant|override)\b|\bsystem prompt\b",
     re.IGNORECASE,
 )
-_STRICTNESS: Final = {"allow": 0, "escalate": 1, "deny": 2}
 _OFFERED: Final = 30  # unread sentences for which the nearest statements are looked for
 _HIDDEN: Final = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 
@@ -237,7 +237,12 @@ class Stages:
         found = disputes(pairs, difference, [*product.rules, *second.rules])
         says = f"two readings differ in {len(found)} sentences, about {len(difference.changes)} kinds of calls"
         self._done("compare", says, began, remembered=False)
-        return product.joined_with(second, rules), found
+        looks = {each.number: _differing(each) for each in found if each.changes}
+        report = tuple(
+            replace(each, warnings=(*each.warnings, looks[number])) if number in looks else each
+            for number, each in enumerate(product.report, 1)
+        )
+        return replace(product, report=report).joined_with(second, rules), found
 
     def tested(self, product: Product, directory: Path, surroundings: Surroundings, known: Known) -> Product:
         """Let the model write tests of its own; return the product with them, and with what they made it mend."""
@@ -285,8 +290,9 @@ class Stages:
             product.write(directory)
         scenarios, contradictions = self._scenarios(product, directory, surroundings, own)
         product = replace(product, artifacts={**product.artifacts, SCENARIOS: scenarios})
-        product = exemplified(product, scenarios["scenarios"])
         product.write(directory)
+        alone = calls_alone(read_bundle(directory), surroundings, whole.rules)
+        product = exemplified(product, scenarios["scenarios"], alone)
         verification = self._verify(product, directory, surroundings, statements)
         waived = tuple(waiver.says for waiver in self.waivers.applied)
         return Made(product, verification, tuple(statements), tuple(contradictions), directory, waived)
@@ -340,7 +346,7 @@ class Stages:
     ) -> Verification:
         """The verdict. A failure is remembered with its inputs, and no second run makes anything else of it."""
         began = time.monotonic()
-        objections = [*_orders(product), *_violated(statements), *_belied(product)]
+        objections = [*_orders(product), *_violated(statements), *belied(product)]
         inputs = {"bundle": read_bundle(directory).digest, "home": str(surroundings.home)}
         before = self.cache.find("failed", inputs)
         if before is not None:
@@ -395,6 +401,17 @@ def _without_idle_rules(product: Product, statements: list[dict[str, Any]]) -> t
     return product.without(gone), [now if each is found else each for each in statements]
 
 
+def _differing(dispute: Dispute) -> str:
+    """Say of a sentence that was read in two ways what holds until the owner has chosen."""
+    change = dispute.changes[0]
+    word = max(change.was, change.now).word
+    other = " ".join(dispute.second) or "nothing"
+    return (
+        f"two readings differ, and the stricter holds ({word}), for example for {change.server}/{change.tool}"
+        f" {change.example.fields()}; the other reading: {other}"
+    )
+
+
 def _violated(statements: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for each in statements:
         if each["statement"] in FATAL and each["proof"] == Proof.VIOLATED.value:
@@ -424,54 +441,6 @@ def _shipped(product: Product) -> list[dict[str, Any]]:
         for scenario in written["scenarios"]
         if (scenario["request"]["serverName"], scenario["request"]["toolName"]) in there
     ]
-
-
-def exemplified(product: Product, scenarios: Iterable[Mapping[str, Any]]) -> Product:
-    """Return the product with an example for every statement: a call of its tools, as the engine decides it.
-
-    INVARIANT: what is said of a statement comes from the engine's decision, never from how the statement was written.
-    """
-    by_rule: dict[str, Mapping[str, Any]] = {}
-    by_tool: dict[str, list[Mapping[str, Any]]] = {}
-    for scenario in scenarios:
-        rule, _, how = str(scenario["description"]).partition(", ")
-        if how.endswith(": inside"):
-            by_rule.setdefault(rule, scenario)
-            request = scenario["request"]
-            by_tool.setdefault(f"{request['serverName']}/{request['toolName']}", []).append(scenario)
-    report = []
-    in_force = {rule["name"] for rule in product.rules}
-    for reported in product.report:
-        told = []
-        for each in reported.told:
-            found = own = [by_rule[name] for name in each.meaning.rules if name in by_rule]
-            if not found and not in_force & set(each.meaning.rules):  # others decide all that it is about
-                others = [scenario for tool in each.meaning.tools for scenario in by_tool.get(tool, ())]
-                found = sorted(others, key=lambda one: _STRICTNESS[one["expectedDecision"]])
-            shown = next(
-                (one for one in found if one["expectedDecision"] == _wanted(each)), found[0] if found else None
-            )
-            told.append(
-                replace(each, outcome=shown["expectedDecision"], example=shown["request"], own=shown in own)
-                if shown is not None
-                else each
-            )
-        report.append(replace(reported, told=tuple(told)))
-    return replace(product, report=tuple(report))
-
-
-def _wanted(told: Told) -> str:
-    """What a statement's mood would have the engine say."""
-    text = told.meaning.text
-    return "allow" if text.startswith("may") else "deny" if text.startswith("must never") else "escalate"
-
-
-def _belied(product: Product) -> Iterator[str]:
-    """Statements of which the engine says less than they do: what they forbid is not refused, or not asked about."""
-    for reported in product.report:
-        for each in reported.told:
-            if each.own and each.outcome == "allow" and _wanted(each) != "allow":
-                yield f"a call that it forbids or asks about would be allowed: {each.meaning.text}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ _NO_NAMES: Final = frozenset({"outbound-content", "command"})  # roles whose val
 _NUMERIC: Final = frozenset({"integer", "number"})
 _ARGUMENTS: Final = 2  # that are offered for one name or number
 _LONGEST: Final = 120  # characters of a question about content
+_VALUE: Final = r"[\w#](?:[\w./-]*\w)?"
 _SECONDS: Final = {"second": 1, "sec": 1, "minute": 60, "min": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
 _OPPOSITE: Final = {
     Comparison.IS: Comparison.IS_NOT, Comparison.IS_NOT: Comparison.IS, Comparison.AT_MOST: Comparison.ABOVE,
@@ -220,13 +221,31 @@ def _chosen(wording: Wording, tool: Tool) -> Iterator[Option]:
     """Yield the choices, flags and optional arguments that a clause mentions."""
     for argument in tool.arguments.values():
         for choice in _choices(argument, wording):
-            yield Option(Where((Condition(argument.leaf, Comparison.IS, (Name(str(choice)),)),)), likely=True)
+            # What the tool is called says what it does: merging is not asking for one way of merging.
+            likely = not stems_of(re.findall(r"[a-z]+", str(choice).lower())) <= stems_of(tool.name_words)
+            yield Option(Where((Condition(argument.leaf, Comparison.IS, (Name(str(choice)),)),)), likely=likely)
+        if named := _called(argument, wording):
+            yield Option(Where((Condition(argument.leaf, Comparison.IS, named),)), likely=True)
         own = stems_of(argument.words)
         if argument.is_flag:
             if own and own <= wording.stems:
                 yield Option(Where((Condition(argument.leaf, Comparison.IS, (Name("true"),)),)))
         elif not argument.required and not argument.has_default and own and own <= wording.stems:
             yield Option(Where((Condition(argument.leaf, Comparison.GIVEN),)))
+
+
+def _called(argument: Argument, wording: Wording) -> tuple[Name, ...]:
+    """Return the values that stand behind the word for an argument: *the commands ls, find and git*."""
+    if argument.choices or argument.has(Category.PARTY) or "string" not in argument.types:
+        return ()
+    for word in (word for word in argument.words if word not in STOP):
+        found = re.search(
+            rf"\b{word}s? {_VALUE}(?:(?:, | and | or |, and |, or ){_VALUE})*(?=[.,;:!?]|$)", wording.text
+        )
+        values = re.split(r", and |, or |, | and | or ", found[0].partition(" ")[2]) if found else []
+        if values and STOP.isdisjoint(value.lower() for value in values):
+            return tuple(Name(value, quoted=True) for value in values)
+    return ()
 
 
 def _choices(argument: Argument, wording: Wording) -> Iterator[object]:
@@ -262,7 +281,7 @@ def turned(option: Option, wording: Wording) -> Limit | None:
             return option.limit if wording.mood.tightens else None
         case Where((Condition(test=Comparison.AT_MOST | Comparison.NO_LONGER),)) if wording.mood.tightens:
             back = not back
-        case Place() | People() if wording.elsewhere and wording.mood.tightens:
+        case Place() | People() if wording.outside or (wording.elsewhere and wording.mood.tightens):
             back = not back
     return option.opposite if back else option.limit
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.annotate.text import lexicon, words_of
 from ironcurtain.compiler.catalogue import normal
 from ironcurtain.compiler.drafts import Sourced
 from ironcurtain.compiler.naming import Setup
@@ -16,12 +17,13 @@ from ironcurtain.compiler.readers.composing import Composer, Limits
 from ironcurtain.compiler.readers.form import Form, Part, tool_name
 from ironcurtain.compiler.readers.limiting import Option, content_of, names_in, options, turned
 from ironcurtain.compiler.readers.nearest import Index
-from ironcurtain.compiler.readers.wording import stems_of, wordings
+from ironcurtain.compiler.readers.wording import stems_of, verbs_of, wordings
 from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.language.parsing import parse
 from ironcurtain.language.statement import (
     ACTS,
     Content,
+    Count,
     Doing,
     Mood,
     Name,
@@ -50,6 +52,9 @@ _SAYING: Final = stems_of(
     complain argue swear joke insult commit guarantee confirm speculate gossip""".split()  # noqa: SIM905 - to be read
 )
 """What is done with words alone."""
+_BUDGET: Final = re.compile(r"\b(\d{1,6}) (?:tool )?calls?\b(?!.*\d)", re.IGNORECASE)
+_SPANS: Final = lexicon("second minute hour day week")
+"""Units in which an argument may count otherwise than the sentence."""
 _FEW: Final = 8  # tools that a whole statement names one by one
 
 
@@ -160,6 +165,10 @@ class Forms:
 
     def _wholes(self, clauses: Sequence[Near], sentence: Sentence) -> Iterator[tuple[str, ...]]:
         seen: set[tuple[str, ...]] = set()
+        if found := _BUDGET.search(sentence.text):
+            seen.add((f"must never make more than {found[1]} calls per task.",))
+            yield from seen
+            return
         for number in range(OFFERED + 1):
             lines: list[str] = []
             for each in clauses:
@@ -186,14 +195,17 @@ class Forms:
             ):
                 continue  # a permission is not offered without what the sentence limits it to
             about = replace(part.doing, tools=alike)
+            permits = near.wording.mood is Mood.MAY
             try:
-                yield self.composer.made(
-                    near.wording.mood,
-                    about,
-                    Limits([*limits], only=near.wording.only and near.wording.mood is Mood.MAY),
+                lines = self.composer.made(
+                    near.wording.mood, about, Limits([*limits], only=near.wording.only and permits)
                 )
+                for count in self._counts(near.wording, part.tools) if permits else ():
+                    lines += self.composer.made(Mood.NEVER, about, Limits([count]))
             except Problem:
                 continue
+            if not _leaves_out(near.wording, part.tools, lines):
+                yield lines
 
     def _about_content(self, wording: Wording) -> Iterator[list[str]]:
         """Yield a statement about what a text says, for whatever leaves with one."""
@@ -203,6 +215,11 @@ class Forms:
             except Problem:
                 continue
             return
+
+    def _counts(self, wording: Wording, tools: Sequence[Tool]) -> list[Limit]:
+        """Return how many at most a permission speaks of: it forbids more."""
+        found = (option for tool in tools[:1] for option in options(wording, tool, self.known) if option.likely)
+        return [option.limit for option in found if isinstance(option.limit, Count)]
 
     def _likely(self, wording: Wording, tool: Tool) -> tuple[Limit, ...]:
         """Return the limits that a clause names, as far as a tool has arguments for them."""
@@ -216,6 +233,26 @@ class Forms:
         near = {tool.key for each in self.near(sentence) for tool in each.within(_AROUND)}
         spoken = stems_of(re.findall(r"[a-z]+", sentence.text.lower()))
         return [tool for tool in self.tools if tool.key in near or _is_spoken_of(tool, spoken)]
+
+
+def _leaves_out(wording: Wording, tools: Sequence[Tool], lines: Sequence[str]) -> bool:
+    """Return whether a clause has words or numbers that statements say nothing of.
+
+    INVARIANT: no permission is offered for less than its clause says, and no prohibition of everything for a verb that
+    no tool bears: *run the command ls* is not *run any command*.
+    """
+    text = " ".join(lines)
+    if not all(number.value in text or not _SPANS.isdisjoint(number.words) for number in wording.numbers):
+        return True
+    if wording.mood.tightens and "anything with anything" not in text:
+        return False
+    if wording.beyond:
+        return True
+    said = stems_of(re.findall(r"[a-z]+", text.lower()))
+    for tool in tools:
+        nouns = (word for thing in (*tool.things, *tool.loose_things) for word in thing.split())
+        said |= stems_of((*tool.name_words, *nouns, *words_of(tool.server))) | verbs_of(tool.might.acts)
+    return not wording.stems <= said
 
 
 def _is_spoken_of(tool: Tool, spoken: frozenset[str]) -> bool:

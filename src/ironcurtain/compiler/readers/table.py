@@ -88,6 +88,17 @@ _TABLE: Final = (
     (r"\s+", " "),
 )  # fmt: skip
 """Applied in this order; a later one sees what the earlier ones left."""
+_EDGE: Final = r"(?:(?<![\w#@~/*:+.\-\u00ab])(?=\w)|(?<=\w)(?![\w#@~/*:+\-\u00bb]|\.\w))"
+"""Where a word begins or ends that is no part of a name: of a channel, a path, an address, a host, a compound."""
+_SUBSTITUTIONS: Final = tuple(
+    (re.compile(pattern.replace(r"\b", _EDGE), re.IGNORECASE), replacement) for pattern, replacement in _TABLE
+)
+_ATOM: Final = re.compile(r"`[^`]*`|(?<=\bmatches )/(?:[^/\\]|\\.)+/")
+"""What stands for itself as a whole: the name of an argument, a pattern."""
+_NAME: Final = re.compile(r"[^\s,;\"`]*[#@~/\\*\d][^\s,;\"`]*|\w+(?:[-.]\w+)+")
+"""Words that are names, and no English."""
+_COMPOUNDS: Final = frozenset({"say-so", "go-ahead", "read-only", "e-mail", "e-mails"})
+"""Words of English that look like names."""
 _TWO: Final = re.compile(
     r"\s*(?:;|, but|, and|, or)\s+(?=(?:it |they |you )?(?:may|must|can|never|ask|don't|do not|cannot)\b)"
 )
@@ -150,7 +161,7 @@ def _read_only(text: str, known: Known, is_right: Callable[[list[str]], bool]) -
         return []
     changes = [act for act in ACTS if act != "read"]
     if names:
-        name = json.loads(names[0])
+        name = _plain(names[0])
         if name not in known.directories or found[2] or is_right([f"may read anything of {names[0]}."]):
             return []
         where, changes = f"files in {names[0]}", ["create", "change", "delete", "trash", "move"]
@@ -193,15 +204,17 @@ def _direct(clause: str) -> str | None:
 
 
 def _substituted(clause: str, known: Known) -> str | None:
+    if "\u00ab" in clause:
+        return None
     text, names = _with_names(clause[:1].lower() + clause[1:], known)
-    if (closed := _CLOSED.fullmatch(text)) and json.loads(names[0]) in known.directories:
+    if (closed := _CLOSED.fullmatch(text)) and _plain(names[0]) in known.directories:
         text = f"must never do anything with anything in {closed[1] or closed[2]}"
     if re.search(r"\bonly\b", text) and not re.search(r"\bonly (?:in|on|to|with|after|where)\b", text):
         return None  # what it closes is not said in the place where it must be
-    for pattern, replacement in _TABLE:
-        text = re.sub(pattern, replacement, text, flags=re.IGNORECASE).strip()
-    for pattern, words in ((r"@@(\S+(?: \S+)?)", _VERBS), (r"@<(\S+(?: \S+)?)", _ING)):
-        text = re.sub(pattern, partial(_act, table=words, gerunds=pattern.startswith("@@")), text)
+    for pattern, replacement in _SUBSTITUTIONS:
+        text = pattern.sub(replacement, text).strip()
+    for mark, words in ((r"@@(\S+(?: \S+)?)", _VERBS), (r"@<(\S+(?: \S+)?)", _ING)):
+        text = re.sub(mark, partial(_act, table=words, gerunds=mark.startswith("@@")), text)
     past = re.search(r"@>(\w+)", text)
     if past:
         if past.group(1).lower() not in _PAST:
@@ -210,7 +223,22 @@ def _substituted(clause: str, known: Known) -> str | None:
     text = _acts(text)
     for number, name in enumerate(names):
         text = text.replace(f"\u00ab{number}\u00bb", name)
-    return _direct(text)
+    line = _direct(text)
+    return line if line and _keeps_names(clause, line) else None
+
+
+def _plain(name: str) -> str:
+    """Return a name of the set-up without its quotes; what stands for itself has none and is none."""
+    return str(json.loads(name)) if name.startswith('"') else ""
+
+
+def _keeps_names(clause: str, line: str) -> bool:
+    """Return whether every name of a clause stands in its statement as it was written.
+
+    INVARIANT: the table changes English and never a name, whatever its rows are.
+    """
+    names = (name.rstrip(".:!?)'").lstrip("('") for name in _NAME.findall(clause))
+    return all(name.lower() in _COMPOUNDS or not name or name in line for name in names)
 
 
 def _act(found: re.Match[str], *, table: dict[str, str], gerunds: bool) -> str:
@@ -231,7 +259,7 @@ def _acts(text: str) -> str:
     """Everyday verbs where the grammar expects an act."""
     for table, after in ((_VERBS, r"(?:may|never|or|,)"), (_ING, r"(?:before|or|,)")):
         for verb in sorted(table, key=len, reverse=True):
-            text = re.sub(rf"({after}) {verb}\b", rf"\1 {table[verb]}", text)
+            text = re.sub(rf"({after}) {verb}{_EDGE}", rf"\1 {table[verb]}", text)
     return text
 
 
@@ -243,7 +271,12 @@ def _with_names(text: str, known: Known) -> tuple[str, list[str]]:
         names.append(json.dumps(name, ensure_ascii=False))
         return f"\u00ab{len(names) - 1}\u00bb"
 
+    def kept(atom: str) -> str:
+        names.append(atom)
+        return f"\u00ab{len(names) - 1}\u00bb"
+
     text = _CONTENT.sub(lambda m: f" whose text might be read as {marked(m[1])}" if _is_content(m[1]) else m[0], text)
+    text = _ATOM.sub(lambda m: kept(m[0]), text)
     text = re.sub(r'"([^"]+)"|\u201c([^\u201d]+)\u201d', lambda m: marked(m[1] or m[2]), text)
     every: Iterable[str] = (*known.directories, *known.lists, *known.names)
     for name in sorted(every, key=len, reverse=True):
@@ -251,7 +284,7 @@ def _with_names(text: str, known: Known) -> tuple[str, list[str]]:
         kinds = f"{_DIRECTORY}|{_LIST}|{_OTHER}" if name in known.names else kinds
         # Another kind of thing that bears the name is not what the set-up names: *the family channel*.
         another = rf"(?! (?:{_DIRECTORY}|{_LIST}|{_OTHER})\b)"
-        pattern = rf"(?<![\w\u00ab/~.-])(?:my |the |our )?{re.escape(name)}(?: (?:{kinds})\b)?{another}(?![\w/-])"
+        pattern = rf"(?<![\w\u00ab/~.#@-])(?:my |the |our )?{re.escape(name)}(?: (?:{kinds})\b)?{another}(?![\w/-])"
         if re.search(pattern, text, re.IGNORECASE):
             text = re.sub(pattern, marked(name), text, flags=re.IGNORECASE)
     return text, names

@@ -77,14 +77,16 @@ _ELSE: Final = re.compile(
     r"\b(?:else|other|others|otherwise|the rest|remaining|different|elsewhere|anyone not|all that is not|not listed)\b",
     re.IGNORECASE,
 )
+_OUTSIDE: Final = re.compile(r"\boutside\b|\bnot (?:in|on|from|at) (?:my |our |the )?(?=[\w#~/@])", re.IGNORECASE)
 _SPLIT: Final = re.compile(
-    r"\s*(?:;|\.\s|,? but (?!not\b)|"
+    r"\s*(?:;|\.\s|(?<!one)(?<!body)(?<!thing)(?<!where)(?<!\ball),? but (?!not\b)|"
     r", (?:and|so|yet) (?=(?:it|they|you|never|no|ask|only|the|don'?t|do not|always|please)\b)|"
     r", (?:though|however|although|while)\b|\s[\u2013\u2014-]\s)\s*",
     re.IGNORECASE,
 )
 _EXCEPT: Final = re.compile(
-    r"\b(?:except(?: for)?|apart from|other than|but not|excluding|save for|with the exception of|just not)\b",
+    r"\b(?:except(?: for)?|apart from|other than|but not|excluding|save for|with the exception of|just not|"
+    r"(?:(?<=one)|(?<=body)|(?<=thing)|(?<=where)|(?<=\ball)) but)\b",
     re.IGNORECASE,
 )
 _NUMBER_WORDS: Final = {
@@ -127,9 +129,13 @@ class Wording:
     numbers: tuple[Number, ...]
     only: bool
     elsewhere: bool
-    """It speaks of whatever is left: everybody else, any other folder."""
+    """It speaks of what is left: everybody else, any other folder."""
+    outside: bool
+    """It speaks of what its names do not hold: anyone outside contacts."""
     excepted: tuple[Name, ...] = ()
     """The names that it takes back: those behind `except` and the like."""
+    beyond: frozenset[str] = frozenset()
+    """Words of what it takes back that are no names."""
 
 
 @lru_cache(maxsize=65_536)
@@ -172,25 +178,34 @@ def wordings(sentence: Sentence, known: Known) -> list[Wording]:
 def _wording(text: str, heading: str, known: Known) -> Wording:
     words = [word.removesuffix("'s") for word in re.findall(r"[a-z][a-z'-]*", text.lower())]
     stems = stems_of(part for word in words for part in (word, *word.split("-")))
-    spoken = stems_of(_verbs(text))
+    taken = _EXCEPT.search(text)
+    spoken = stems_of(_verbs(text[: taken.start()] if taken else text))
     acts = frozenset(act for act in ACTS if _STEMS[act] & spoken)
-    asks, refuses = bool(_ASK.search(text)), bool(_NEVER.search(text))
+    english = _LITERAL.sub(" ", _QUOTED.sub(" ", text))
+    asks, refuses = bool(_ASK.search(english)), bool(_NEVER.search(english))
     if not asks and not refuses:
         refuses = bool(
             re.search(r"\b(?:never|not allowed|don'?ts?|forbidden|off limits|no-go)\b", heading, re.IGNORECASE)
         )
         asks = not refuses and bool(re.search(r"\bask|approval", heading, re.IGNORECASE))
-    elsewhere = bool(_ELSE.search(text))
+    elsewhere = bool(_ELSE.search(english))
     mood = Mood.OTHERWISE if asks and elsewhere else Mood.ASK if asks else Mood.NEVER if refuses else Mood.MAY
     only = (
         bool(re.search(r"\bonly\b|\b(?:nothing|nowhere|no one) else\b|\bno other\b", text, re.IGNORECASE)) and not asks
     )
     if only and mood is Mood.NEVER:
         mood = Mood.MAY
-    taken = _EXCEPT.search(text)
     names = tuple(_names(text[: taken.start()] if taken else text, known))
     excepted = tuple(_names(text[taken.end() :], known)) if taken else ()
-    return Wording(text, stems, acts, mood, names, tuple(_numbers(text)), only, elsewhere, excepted)
+    outside = _OUTSIDE.search(text) is not None
+    beyond = _beyond(text[taken.end() :] if taken else "", excepted)
+    return Wording(text, stems, acts, mood, names, tuple(_numbers(text)), only, elsewhere, outside, excepted, beyond)
+
+
+def _beyond(text: str, names: tuple[Name, ...]) -> frozenset[str]:
+    """Return the stems of what is taken back, less the names in it."""
+    named = re.findall(r"[a-z]+", " ".join(name.text for name in names).lower())
+    return stems_of(re.findall(r"[a-z]+", text.lower())) - stems_of(named) - stems_of(_KIND_WORDS)
 
 
 def _verbs(text: str) -> Iterator[str]:
@@ -224,6 +239,11 @@ def _names(text: str, known: Known) -> Iterator[Name]:
         found[match.group()] = match.start()
     for name, _ in sorted(found.items(), key=lambda item: item[1]):
         yield Name(name, quoted=name not in every and not _LITERAL.fullmatch(name))
+
+
+def verbs_of(acts: Iterable[str]) -> frozenset[str]:
+    """Return the stems of the everyday verbs for some acts."""
+    return frozenset(each for act in acts for each in _STEMS[act])
 
 
 def _numbers(text: str) -> Iterator[Number]:

@@ -113,7 +113,7 @@ class Conditions:
         ]
         if not certain:
             spelled = [form for text in spelled for form in self._canonical_text(text, argument)]
-        listed = _is_named(argument, tool)
+        listed = is_name(argument, tool)
         return Part(values={key: {"matches": text_pattern(test, spelled, certain=certain, listed=listed)}}), False
 
     def _beneath(self, condition: Condition, argument: Argument, tool: Tool, *, certain: bool) -> Part:
@@ -192,7 +192,7 @@ def _is_relative(text: str, argument: Argument) -> bool:
     return argument.has(Category.PATH) and not text.startswith(("/", "~")) and "://" not in text
 
 
-def _is_named(argument: Argument, tool: Tool) -> bool:
+def is_name(argument: Argument, tool: Tool) -> bool:
     """Whether an argument names something, so that a server may read several names in one text of it."""
     named = argument.leaf not in tool.arguments or argument.has(Category.PLACE, Category.OTHER)
     named = (named or "identifier" in argument.roles) and "command" not in argument.roles

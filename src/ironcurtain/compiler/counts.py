@@ -21,7 +21,7 @@ def count(limit: Count, tool: Tool) -> Ground | None:
         people = sorted(tool.of(Category.PARTY))
         return Ground((Part(values={f"role:{'+'.join(people)}": more}),)) if people else None
     noun = normal(limit.noun)
-    meant = [a for a in tool.arguments.values() if _counts(a, noun)]
+    meant = [a for a in tool.arguments.values() if _counts(a, noun)] or _of_its_things(noun, tool)
     several = [a for a in meant if "array" in a.types or "[]" in a.leaf]
     if any(a not in several and _is_plural(a) for a in meant):
         return None  # several in one text cannot be counted
@@ -38,7 +38,9 @@ def can_be_counted(limit: Count, tool: Tool) -> bool:
     """Return whether a tool has an argument that holds what is to be counted, be it in a way that can be counted."""
     noun = normal(limit.noun)
     people = not noun or _is_people(noun)
-    return (people and bool(tool.of(Category.PARTY))) or any(_counts(each, noun) for each in tool.arguments.values())
+    if people and tool.of(Category.PARTY):
+        return True
+    return any(_counts(each, noun) for each in tool.arguments.values()) or bool(_of_its_things(noun, tool))
 
 
 def _is_people(noun: str) -> bool:
@@ -49,10 +51,25 @@ def _lists(tool: Tool) -> list[Argument]:
     return [argument for argument in tool.arguments.values() if "array" in argument.types or "[]" in argument.leaf]
 
 
+def _of_its_things(noun: str, tool: Tool) -> list[Argument]:
+    """Return the list that a call must give and that holds what the tool is about: more than 20 emails at once."""
+    if noun not in {normal(each) for each in (*tool.things, *tool.loose_things)}:
+        return []
+    needed = [a for a in tool.arguments.values() if a.required and ("array" in a.types or "[]" in a.leaf)]
+    lists = {argument.leaf.partition("[]")[0] for argument in needed}
+    return needed if len(lists) == 1 and not any(argument.has(Category.PARTY) for argument in needed) else []
+
+
 def _counts(argument: Argument, noun: str) -> bool:
     """Whether an argument holds such things: by its name, by the list that it is an element of, or as files."""
     lists = {word for part in argument.leaf.split("[]")[:-1] for word in map(normal, words_of(part.rpartition(".")[2]))}
-    return noun in lists or noun in argument.words or (noun == "file" and argument.has(Category.PATH))
+    named = normal(argument.name)
+    return (
+        noun in (named, argument.name.lower())
+        or noun in lists
+        or noun in argument.words
+        or (noun == "file" and argument.has(Category.PATH))
+    )
 
 
 def _is_plural(argument: Argument) -> bool:

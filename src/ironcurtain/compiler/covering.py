@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from ironcurtain.compiler.conditions import is_name
 from ironcurtain.compiler.grounding import is_attached
 from ironcurtain.compiler.parts import PRESENT, Part
+from ironcurtain.compiler.patterns import DOT_SEGMENTS
 from ironcurtain.compiler.picking import permitted_acts
-from ironcurtain.language.statement import ACTS, People, Place
+from ironcurtain.language.statement import ACTS, Comparison, People, Place, Where
 from ironcurtain.model.roles import Category, Role, category
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from ironcurtain.compiler.catalogue import Argument, Tool
     from ironcurtain.compiler.parts import Ground
@@ -34,6 +36,8 @@ _NEEDS: Final = {
     "run": frozenset[str](),
 }
 """The roles that an act cannot do without. What else a call gives of paths, people, hosts and commands stays out."""
+_BY_A_PART: Final = frozenset({Comparison.ENDS, Comparison.CONTAINS, Comparison.MATCHES})
+"""Comparisons that describe a text by a part of it, or by a pattern."""
 _AUDIENCES: Final = frozenset({"group", "distribution", "mailing", "audience", "broadcast"})
 _ALONG: Final = frozenset({"file", "image", "photo", "picture", "video", "document"})
 _ATTACHING: Final = frozenset({"attach", "attachment", "attachments"})
@@ -190,3 +194,12 @@ def stays_out(leaf: str, unless: Iterable[Part]) -> bool:
 def people_outside(statement: Statement, tool: Tool) -> frozenset[str]:
     outside = any(isinstance(limit, People) and limit.outside for limit in statement.limits)
     return tool.of(Category.PARTY) if outside else frozenset()
+
+
+def leading_elsewhere(statement: Statement, tool: Tool) -> Iterator[Part]:
+    """Yield what a permission keeps out of names that it describes by a part: `tmp/../other` is not below `tmp/`."""
+    for condition in (each for limit in statement.limits if isinstance(limit, Where) for each in limit.conditions):
+        argument = tool.argument(condition.argument)
+        spoken_of = any(r"\.\." in name.text or ".." in name.text for name in condition.values)
+        if condition.test in _BY_A_PART and argument is not None and is_name(argument, tool) and not spoken_of:
+            yield Part(values={f"arg:{argument.leaf}": {"matches": DOT_SEGMENTS}})

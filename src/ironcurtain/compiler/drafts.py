@@ -122,7 +122,7 @@ def written_rules(
         rule: dict[str, Any] = {"name": name, "description": text, "if": asked, "then": OUTCOMES[layer]}
         if sentence:
             rule["principle"] = sentence
-        if layer == JOINED and "origin" not in asked and "assess" not in asked:
+        if layer == JOINED and "assess" not in asked:  # what is unanswered is joined in any case
             rule["joined"] = True
         if elsewhere:
             rule["elsewhere"] = True

@@ -20,7 +20,7 @@ from ironcurtain.compiler.counts import count
 from ironcurtain.compiler.naming import Reference
 from ironcurtain.compiler.parts import PRESENT, Ground, Part
 from ironcurtain.compiler.picking import is_about
-from ironcurtain.compiler.placing import Placing
+from ironcurtain.compiler.placing import UNCONCERNED, Placing
 from ironcurtain.compiler.problems import Problem, did_you_mean
 from ironcurtain.compiler.values import Values
 from ironcurtain.language.statement import (
@@ -100,7 +100,7 @@ class Grounding:
     def _people(self, limit: People, tool: Tool, *, certain: bool) -> Ground | None:
         roles = tool.of(Category.PARTY)
         if not roles or (limit.members and _goes_to_another(tool)):
-            return None
+            return None if certain or roles or _might_reach(tool) else UNCONCERNED
         present = Part(values={f"role:{'+'.join(sorted(roles))}": PRESENT})
         if not limit.members and (certain or self.acts & _TO_SOMEBODY):
             return Ground(covers=roles)
@@ -252,6 +252,11 @@ def _needs_somebody(tool: Tool) -> bool:
     """Whether a call goes to somebody even where it names nobody: a reply does, an event without guests does not."""
     picked = any(argument.absent_unknown for argument in tool.arguments.values() if argument.has(Category.PARTY))
     return picked or tool.in_doubt or bool(tool.named_acts & _TO_SOMEBODY)
+
+
+def _might_reach(tool: Tool) -> bool:
+    """Return whether somebody might get something by a tool that has no argument for people."""
+    return tool.in_doubt or not tool.might.acts.isdisjoint(_TO_SOMEBODY)
 
 
 def known_argument(tool: Tool, name: str, *, whole: bool = False) -> None:

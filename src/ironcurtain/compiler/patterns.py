@@ -50,6 +50,19 @@ def anywhere(pattern: str) -> str:
     return f"(?i)(.*/)?({pattern.removeprefix('(?i)')})"
 
 
+DOT_SEGMENTS: Final = r"(.*[/\\])?\.\.?([/\\].*)?"
+"""A name on the way of which `.` or `..` stands, so that it may lead elsewhere than it begins."""
+
+
+def _onward(text: str) -> str:
+    """Return a pattern for how one name goes on behind its beginning, without dot segments."""
+    blank = "" if re.search(r"\s", text) else r"\s"
+    any_, no_dot = f"[^/,;{blank}]", f"[^/.,;{blank}]"
+    segment = rf"(\.{{0,2}}{no_dot}{any_}*|\.\.\.{any_}*)"
+    first = f"{segment}?" if text.endswith("/") else f"({no_dot}{any_}*)?" if text.endswith(".") else f"{any_}*"
+    return f"{first}(/{segment})*/?"
+
+
 def text_pattern(test: Comparison, texts: Sequence[str], *, certain: bool, listed: bool) -> str:
     """Return a pattern for how texts begin, end or go on; `listed` if a server may read several names in one text.
 
@@ -65,6 +78,8 @@ def text_pattern(test: Comparison, texts: Sequence[str], *, certain: bool, liste
             first, last = r"(.*[,;\s])?[#@]*", r"([,;\s].*)?"
             text = text.lstrip("#@") or text
         before = first if test is Comparison.STARTS else before
+        if certain and listed and test is Comparison.STARTS and not re.search("[,;]", text):
+            return f"{escaped(text)}{_onward(text)}"
         return f"{before}{escaped(text)}{last if test is Comparison.ENDS else after}"
 
     found = "|".join(map(pattern, texts))

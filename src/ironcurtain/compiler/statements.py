@@ -21,6 +21,7 @@ from ironcurtain.compiler.covering import (
     covered_roles,
     harmless_ways,
     kept_out,
+    leading_elsewhere,
     people_outside,
     resources_of,
     stays_out,
@@ -205,9 +206,9 @@ class _Compiler:
                 notes.append(f"{tool.key} has no argument for that limit, and a permission names it")
                 return
             notes.append(f"{tool.key} has no argument for that limit, so it asks")
-            yield Draft.of(
-                JOINED, tool, conditions_of(Part(), self.named.commands.get(tool.key, ()) if pick.doubt else ())
-            )
+            for part in _through(pick) or [Part()]:
+                named = self.named.commands.get(tool.key, ()) if pick.doubt else ()
+                yield Draft.of(JOINED, tool, conditions_of(part, named))
             return
         ground = joined(each for each in grounds if each is not None)
         lifted = self._exceptions(statement, pick, grounding)
@@ -280,6 +281,7 @@ class _Compiler:
         if outside is None:
             return  # the act cannot be done without what is not permitted
         unless = [*ground.unless, *(part for each in lifted for part in each.alternatives), *outside]
+        unless += leading_elsewhere(statement, tool)
         base = Part(values={f"arg:{tool.might.selector}": {"in": sorted(pick.modes)}}) if pick.modes else Part()
         excepted = frozenset(name for each in lifted for name in each.names) - _excepted_if_given(lifted)
         for leaf in sorted(excepted):  # whether it is excepted must be known
@@ -417,12 +419,15 @@ def _bases(statement: Statement, pick: Pick, unless: list[Part]) -> list[Part]:
             return [Part()]
         absent = [] if selector.required or selector.has_default else [Part(absent=frozenset({selector.leaf}))]
         return [Part(values={f"arg:{selector.leaf}": {"in": sorted(pick.modes)}}), *absent]
-    if pick.through and not statement.limits:
-        return [
-            Part(values={f"arg:{leaf}": {"in": [True]} if tool.arguments[leaf].is_flag else PRESENT})
-            for leaf in pick.through
-        ]
-    return [Part()]
+    return (_through(pick) if not statement.limits else []) or [Part()]
+
+
+def _through(pick: Pick) -> list[Part]:
+    """Return the conditions under which optional arguments make a tool do what is meant, where only they do."""
+    arguments = pick.tool.arguments
+    return [
+        Part(values={f"arg:{leaf}": {"in": [True]} if arguments[leaf].is_flag else PRESENT}) for leaf in pick.through
+    ]
 
 
 def _parents(statement: Statement, tool: Tool, grounding: Grounding) -> Iterator[Part]:

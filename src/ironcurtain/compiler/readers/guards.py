@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.readers.reading import State
+from ironcurtain.compiler.readers.wording import NUMBER_WORDS, STOP
 from ironcurtain.language.parsing import parse
 from ironcurtain.language.statement import Budget, Mood
 
@@ -32,8 +33,31 @@ _ASKING: Final = re.compile(
 )
 _MODAL: Final = re.compile(
     r"\b(?:may|must|can|cannot|can't|shall|should|will|won't|never|always|don't|do not|ask|allowed|forbidden|permitted|"
-    r"only|no|not|fine|okay|off limits)\b",
+    r"only|no|not|fine|okay|off limits|needs?|requires?|keep\w*|leave|blessing|hands? off|free to|up to you)\b",
     re.IGNORECASE,
+)
+_HARMLESS: Final = re.compile(
+    r"\b(?:no|not|never) (?:more|longer|later|bigger|larger)\b(?: \w+)? than\b|\bwithout asking\b|\bno(?:thing|where) else\b",
+    re.IGNORECASE,
+)
+"""Words of refusal that bound what is permitted."""
+_PERMITTING: Final = re.compile(
+    r"\b(?:may|can|could|allowed|allow|permitted|permit|free|fine|okay|ok|all right|alright|welcome|sure|feel free|"
+    r"let it|is good|are good|happy|up to you|only|yes|go ahead|whenever|anything|whatever|by (?:itself|yourself)|"
+    r"acceptable|without asking|as (?:it|you) (?:like|want|wish|please)s?)\b",
+    re.IGNORECASE,
+)
+_BOUND: Final = re.compile(r"(?:more than|less than|at most|at least|longer than) \$?(\d+(?:[.,]\d+)*)")
+_CALLED: Final = re.compile(
+    r"\b(?:commands?|channels?|branch(?:es)?|called|named) "
+    r"((?:[\w#][\w./-]*\w|\w)(?:(?:, and |, or |, | and | or )(?:[\w#][\w./-]*\w|\w))*)"
+)
+"""Words that say which of a kind is meant."""
+_PROPER: Final = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z][\w-]*")
+"""Words in the middle of a sentence that begin like names."""
+_NO_NAMES: Final = frozenset(
+    """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+    september october november december english french german dutch spanish italian""".split()  # noqa: SIM905
 )
 _NUMBER: Final = re.compile(r"(?<![\w.#/-])\d+(?:[.,]\d+)*(?![\w/-])")
 _ADDRESS: Final = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+\w")
@@ -47,20 +71,25 @@ _COUNTED: Final = re.compile(r"more than (\d+)")
 
 def warnings(sentence: str, reading: Reading, known: Known) -> Iterator[str]:
     """Yield what is suspicious about a reading."""
-    if reading.state is State.NOT_A_RULE and _MODAL.search(sentence):
+    if reading.state is State.NOT_A_RULE and any(one.search(sentence) for one in (_MODAL, _ASKING, _REFUSAL)):
         yield "it speaks of what may or may not be done, and was taken for no rule"
     if reading.state is not State.READ:
         return
     lines = [parse(text) for text in reading.statements]
     moods = {line.mood for line in lines if not isinstance(line, Budget)}
-    refuses, asks = _REFUSAL.search(sentence), _ASKING.search(sentence)
+    refuses, asks = _REFUSAL.search(_HARMLESS.sub("", sentence)), _ASKING.search(sentence)
     if moods == {Mood.MAY} and refuses and not any("only " in text or "except" in text for text in reading.statements):
         yield f'the sentence has "{refuses.group()}", and all it came to is a permission'
+    elif Mood.MAY in moods and refuses and not _PERMITTING.search(sentence):
+        yield f'the sentence has "{refuses.group()}" and no word that permits, and it came to a permission'
     if Mood.NEVER in moods and not refuses and not asks:
         yield "it came to a prohibition, and the sentence has no word of refusal"
     if moods & {Mood.ASK, Mood.OTHERWISE} and not asks and not refuses:
         yield "it came to a question, and the sentence does not speak of asking"
-    yield from _lost(sentence, " ".join(reading.statements), known)
+    told = " ".join(reading.statements)
+    yield from _lost(sentence, told, known)
+    if Mood.MAY in moods:
+        yield from _names_lost(sentence, told, known)
 
 
 def _lost(sentence: str, statements: str, known: Known) -> Iterator[str]:
@@ -69,8 +98,16 @@ def _lost(sentence: str, statements: str, known: Known) -> Iterator[str]:
     if _BELOW.search(sentence):  # fewer than five is no more than four
         numbers |= {str(int(found) + 1) for found in _COUNTED.findall(told)}
     for number in _NUMBER.findall(sentence):
-        if _plain(number) not in numbers and number not in statements:
+        if _plain(number) not in numbers and not re.search(rf"(?<!\d){re.escape(_plain(number))}(?!\d)", statements):
             yield f"the number {number} does not occur in its statements"
+    said = {float(_plain(number)) for number in _NUMBER.findall(sentence)} | {
+        float(value) for word, value in NUMBER_WORDS.items() if re.search(rf"\b{word}\b", sentence, re.IGNORECASE)
+    }
+    for number in _BOUND.findall(told) if said else ():  # otherwise it stands in the sentence before
+        if float(_plain(number)) > 1 and not {float(_plain(number)) + less for less in (-1, 0, 1)} & _in_any_unit(
+            said | {1.0}
+        ):
+            yield f"the number {number} is in a statement, and not in the sentence"
     values = {value for values in known.names.values() for value in values} | set(known.directories.values())
     for pattern, what in ((_ADDRESS, "address"), (_PATH, "path")):
         for found in pattern.findall(sentence):
@@ -85,6 +122,31 @@ def _lost(sentence: str, statements: str, known: Known) -> Iterator[str]:
             value in statements for value in known.names.get(name, ())
         ):
             yield f'"{name}" does not occur in its statements'
+
+
+def _names_lost(sentence: str, statements: str, known: Known) -> Iterator[str]:
+    """Yield the names of a sentence that its permissions do not speak of: *the command ls*, *mail of Ann*."""
+    found = [name for each in _CALLED.findall(sentence) for name in re.split(r", and |, or |, | and | or ", each)]
+    held = f"{statements} {' '.join(_meant_by(statements, known))}".lower()
+    for name in dict.fromkeys((*found, *_PROPER.findall(sentence))):
+        plain = name.strip("#").lower()
+        if plain not in STOP and plain not in _NO_NAMES and plain.removesuffix("s") not in held:
+            yield f'"{name}" does not occur in its statements'
+
+
+def _meant_by(statements: str, known: Known) -> Iterator[str]:
+    """Yield what the names of the set-up in statements stand for, and the other names that stand for the same."""
+    used = [name for name in (*known.directories, *known.lists, *known.names) if name in statements]
+    for name in used:
+        values = {*known.names.get(name, ()), known.directories.get(name, "")}
+        yield from values
+        yield from (other for other, own in known.names.items() if values & set(own))
+
+
+def _in_any_unit(numbers: set[float]) -> set[float]:
+    """Return numbers as they are in smaller or larger units: minutes, seconds, days, hundredths, thousands."""
+    factors = (1, 60, 3_600, 24, 7, 100, 1_000, 1_024, 1_024**2, 86_400, 10**6, 1e-2, 1e-3, 1 / 60)
+    return {round(number * factor, 6) for number in numbers for factor in factors}
 
 
 def _plain(number: str) -> str:

@@ -89,12 +89,12 @@ _EXCEPT: Final = re.compile(
     r"(?:(?<=one)|(?<=body)|(?<=thing)|(?<=where)|(?<=\ball)) but)\b",
     re.IGNORECASE,
 )
-_NUMBER_WORDS: Final = {
+NUMBER_WORDS: Final = {
     "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12,
     "fifteen": 15, "twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100, "dozen": 12,
 }  # fmt: skip
 _NUMBER: Final = re.compile(
-    rf"(?<![\w.#/-])[$\u20ac\u00a3]?\s?(\d[\d,]*(?:\.\d+)?|{'|'.join(_NUMBER_WORDS)})(k\b)?\s*([%\w]*)(?:\s+([a-z]+))?",
+    rf"(?<![\w.#/-])[$\u20ac\u00a3]?\s?(\d[\d,]*(?:\.\d+)?|{'|'.join(NUMBER_WORDS)})(k\b)?\s*([%\w]*)(?:\s+([a-z]+))?",
     re.IGNORECASE,
 )
 _LITERAL: Final = re.compile(
@@ -248,7 +248,7 @@ def verbs_of(acts: Iterable[str]) -> frozenset[str]:
 
 def _numbers(text: str) -> Iterator[Number]:
     for match in _NUMBER.finditer(text):
-        digits = str(_NUMBER_WORDS.get(match[1].lower(), match[1].replace(",", "")))
+        digits = str(NUMBER_WORDS.get(match[1].lower(), match[1].replace(",", "")))
         if match[2]:
             digits = f"{float(digits) * 1000:.12g}"
         yield Number(digits, tuple(singular(word.lower()) for word in (match[3], match[4]) if word))

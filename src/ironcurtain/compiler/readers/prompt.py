@@ -75,7 +75,8 @@ Limits, after the thing, in any number; all must hold:
                          `data.entity_id`; it may always be left out. Name the members that the tool's text, or common
                          knowledge of the service, says there are; a member inside a member is `data.target.area`
   giving only `a`, `b`   (in a may) all other arguments must be left out; it names whole arguments, never members
-  to more than 10 people, more than 20 files at once         counts; in never and ask only
+  to more than 10 people, more than 20 files at once         counts; in never and ask only. A list of ids counts what they
+                         are ids of: `more than 20 emails at once` of a tool that must be given `messageIds`
   with attachments from PLACE, with attachments, without attachments
   whose text might be read as "..."    a question about content or meaning, answered by a judge; in never and ask only.
                          Use it for every rule about what a text says, sounds like or contains
@@ -111,6 +112,10 @@ Budgets: must never make more than 200 calls per task. / spend more than $5 per 
   must never do anything with).
 - "Never X unless/except/without my approval" = must ask before X. "At most 5 recipients" = must never send ... to more than
   5 people. "Amounts up to 50 are fine" = may ... where `amount` is at most 50.
+- Numbers are in the unit of the argument: read its text. Where a percentage is given as a decimal, 10 % is 0.1; an hour may
+  be 60 or 3600, 5 euros may be 500 cents.
+- `must never do anything with anything in PLACE` also asks about every tool that might work there and has no argument that
+  says where. If the owner's words allow it, name the acts, the thing or the server: `must never send anything to Robin`.
 - "Read-only": may read, and must never create, change, delete, move, send or share there.
 - If a sentence only repeats that everything not mentioned is forbidden, answer `not a rule`: that holds anyway.
 - A reply, comment or post is `send` or `create` depending on what the tool's brackets say: read them.

@@ -59,6 +59,41 @@ def test_whole_statements_are_near_what_a_sentence_says(sentence: str, statement
     assert len(wholes) <= 3
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "It may send email to the crew.",
+        "It may read email on weekdays.",
+        "It may read email except from my boss.",
+        "It may delete old email.",
+        "It may do anything with mail except delete.",
+        "Du darfst E-Mails lesen.",
+        "At most 5 recipients per email.",
+        "It may run the commands ls, find and git.",
+        "Never forget anything.",
+    ],
+)
+def test_nothing_is_offered_that_leaves_words_of_its_sentence_out(sentence: str) -> None:
+    for lines in form_of(sentence).wholes:
+        assert all("is" in line for line in lines), lines
+
+
+def test_what_is_offered_for_people_outside_a_list_is_not_turned_round() -> None:
+    for sentence in ("No one outside contacts may be sent email.", "It may send email to anyone but contacts."):
+        wholes = form_of(sentence).wholes
+        assert wholes
+        assert all("to anyone outside contacts" in line for lines in wholes for line in lines), wholes
+
+
+def test_values_behind_the_word_for_an_argument_are_offered_with_it() -> None:
+    (first, *_) = form_of("It may run the command ls.").wholes
+    assert first == ('may use shell/run_command where `command` is "ls".',)
+    assert form_of("It may send email to at most 5 people.").wholes[0][1:] == (
+        "must never use mail/send_email to more than 5 people.",
+    )
+    assert form_of("At most 300 tool calls per task.").wholes == (("must never make more than 300 calls per task.",),)
+
+
 def test_every_whole_statement_compiles() -> None:
     for text in ("Never mail the boss about money.", "Everything else: ask.", "Only family may get invitations", "hm"):
         for lines in form_of(text).wholes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,10 +16,10 @@ from ironcurtain.compiler.readers.answers import LARGEST, read_answer, repair
 from ironcurtain.compiler.readers.guards import warnings
 from ironcurtain.compiler.readers.model import ROUNDS, Matter, read_by_model
 from ironcurtain.compiler.readers.prompt import parts_of, question
-from ironcurtain.compiler.readers.reading import Reading, State, key_of
+from ironcurtain.compiler.readers.reading import UNREAD, Reading, State, key_of
 from ironcurtain.compiler.readers.store import Readings, read_readings
-from ironcurtain.compiler.readers.table import read_by_table
-from ironcurtain.compiler.reading import Asking, compiled_from, read_constitution
+from ironcurtain.compiler.readers.table import as_statement, read_by_table
+from ironcurtain.compiler.reading import Asking, Read, compared, compiled_from, read_constitution, united
 from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.errors import ArtifactError, Refusal
 from ironcurtain.language.parsing import parse
@@ -117,6 +118,27 @@ def test_what_is_not_a_statement_to_its_last_word_is_unread(sentence: str) -> No
 
 
 @pytest.mark.parametrize(
+    "name",
+    [
+        "#all-hands", "#my-team", "#the-board", "#always-on", "#research-and-development", "#under-construction",
+        "acme/my-app", "acme/all-in-one", "~/Projects/all", "~/code/my", "~/a/taxes-and-bills",
+        "all@work.example", "my-files.example.org", "then.txt", "x2-and-y3",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "frame", ["It must never do X in NAME.", "It may do X of NAME, please.", "No NAME may be deleted."]
+)
+def test_the_table_changes_english_and_never_a_name(frame: str, name: str) -> None:
+    line = as_statement(Sentence(frame.replace("NAME", name).replace("do X", "read files"), (), "", 0), KNOWN)
+    assert line is None or name in line
+
+
+def test_a_pattern_and_the_name_of_an_argument_stand_for_themselves() -> None:
+    said = "It must never use git/git_commit where `all` matches /.*all my.*/."
+    assert as_statement(Sentence(said, (), "", 0), KNOWN) == said.replace("It ", "")
+
+
+@pytest.mark.parametrize(
     ("text", "read"),
     [
         ("You may read email; never delete email.", [True, True]),
@@ -167,6 +189,75 @@ def test_guards_see_what_got_lost() -> None:
     assert not looked_at("Hello there.", state=State.NOT_A_RULE)
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "If a message sounds angry, let me read it first.",
+        "Forgetting things needs my OK.",
+        "Paying requires my blessing.",
+        "Keep away from the family archive.",
+        "Nobody else is to be written to.",
+    ],
+)
+def test_a_sentence_that_speaks_of_permission_is_never_silently_no_rule(sentence: str) -> None:
+    assert looked_at(sentence, state=State.NOT_A_RULE)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "statements", "lost"),
+    [
+        ("It may run the command ls.", ["may use shell/run_command."], "ls"),
+        ("It may post in the channel general.", ["may send messages."], "general"),
+        ("It may read mail of Ann and Bob.", ["may read email."], "Bob"),
+        ("It may pay up to 5 euros.", ["may use bank/send_money where `amount` is at most 50."], "50"),
+        ("Nobody gets my mail.", ["may send email.", "must never delete email."], "no word that permits"),
+    ],
+)
+def test_a_permission_for_more_than_its_sentence_says_is_shown(sentence: str, statements: list[str], lost: str) -> None:
+    assert any(lost in warning for warning in looked_at(sentence, *statements))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "statement"),
+    [
+        ("It may run the command ls.", 'may use shell/run_command where `command` is "ls".'),
+        (
+            "You may send mail to my contacts, but no more than 5 people.",
+            "must never send email to more than 5 people.",
+        ),
+        ("A call may last two hours at most.", "may use x/y where `duration` is at most 7200."),
+        ("Send mail to the gang without asking.", "may send email to contacts."),
+    ],
+)
+def test_a_faithful_reading_is_not_warned_about(sentence: str, statement: str) -> None:
+    assert not looked_at(sentence, statement)
+
+
+# --- Two readings. ---
+
+MAYS = Reading(State.READ, ("may send email.", "must never delete email."), "model x")
+
+
+def test_what_only_one_reading_understood_permits_nothing_until_the_owner_agrees() -> None:
+    one, two = compared(MAYS, UNREAD)
+    assert (one, two.statements) == (MAYS, ("must never delete email.",))
+    assert compared(UNREAD, UNREAD) == (UNREAD, UNREAD)
+    assert compared(UNREAD, replace(MAYS, statements=("may send email.",)))[0].state is State.NOT_A_RULE
+
+
+def test_a_prohibition_of_one_reading_is_kept_where_no_call_shows_the_difference() -> None:
+    nothing = Reading(State.NOT_A_RULE, reader="model x")
+    assert united(nothing, MAYS).statements == ("must never delete email.",)
+    assert united(MAYS, nothing) == MAYS
+
+
+def test_a_skipped_sentence_that_concerns_no_tool_makes_its_heading_ask() -> None:
+    sentences = sentences_of("may read files in ~/D.\n\nHands off my zzyzx.")
+    readings = [Reading(State.READ, ("may read files in ~/D.",), "parser"), Reading(State.SKIPPED, reader="owner")]
+    compiled, _ = compiled_from(Read(sentences, readings), TOOLS, KNOWN, Readings())
+    assert {rule["then"] for rule in compiled.rules if rule["if"].get("paths")} == {"escalate"}
+
+
 # --- What is kept. ---
 
 
@@ -205,6 +296,9 @@ def test_a_file_of_readings_that_was_edited_or_is_open_to_others_is_refused(tmp_
     with pytest.raises(Refusal, match="changed"):
         read_readings(file)
     Readings().write(file)
+    file.chmod(0o644)
+    with pytest.raises(Refusal, match="chmod 600"):
+        read_readings(file)
     file.chmod(0o666)
     with pytest.raises((Refusal, ArtifactError)):
         read_readings(file)
@@ -286,11 +380,11 @@ def test_nonsense_is_unread_and_never_a_permission(answer: str) -> None:
     assert all(each.state is State.UNREAD and not each.statements for each in readings)
 
 
-def test_an_answer_that_is_too_long_is_read_as_far_as_its_bound() -> None:
-    text = "x" * LARGEST + "\n1: may read email."
-    assert not read_answer(text, [1], TOOLS, KNOWN).statements
-    many = "\n".join(f"1: may use files/read_file where `path` is in ~/D{n}." for n in range(500))
-    assert len(read_answer(many, [1], TOOLS, KNOWN).statements[1]) == 40
+def test_what_is_too_long_is_never_cut_in_silence() -> None:
+    text = "1: may read email.\n" + "x" * LARGEST + "\n1: must never read email."
+    assert "longer than" in read_answer(text, [1], TOOLS, KNOWN).complaints[1][0]
+    many = "\n".join(f"1: must never use files/read_file where `path` is in ~/D{n}." for n in range(500))
+    assert "more than 40 statements" in read_answer(many, [1], TOOLS, KNOWN).complaints[1][0]
 
 
 def test_a_repair_names_the_sentences_that_are_wrong() -> None:

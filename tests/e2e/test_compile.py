@@ -136,6 +136,33 @@ def test_a_sentence_that_no_reader_understood_is_answered_in_parts_on_the_termin
     assert json.loads(decided)["decision"] == "allow"
 
 
+def test_answers_of_a_run_that_was_interrupted_are_taken_up(house: House) -> None:
+    (house.owner / "Notes").mkdir()
+    house.configure('[directories]\nNotes = "~/Notes"\n')
+    (house.home / "constitution.md").write_text("Peek into Notes, do.\n\nRummage about in Notes to heart's content.\n")
+    terminal = Terminal(house, "compile")
+    terminal.until("1/2")
+    terminal.until("?A shows A > ")
+    terminal.press("may filesystem/read_file with in Notes\n")
+    terminal.until("is that what you mean?")
+    terminal.press("y\n")
+    terminal.until("2/2")
+    terminal.press("\x03")
+    terminal.process.wait(60)
+    assert not (house.home / "readings.json").exists()
+    terminal = Terminal(house, "compile")
+    terminal.until("1 answer of a run that was interrupted")
+    terminal.until("1/1")
+    terminal.until("?A shows A > ")
+    terminal.press("n\n")
+    terminal.until("[y/N]")
+    terminal.press("y\n")
+    assert terminal.process.wait(60) == 0
+    kept = json.loads((house.home / "readings.json").read_text())["readings"]
+    assert sorted(each["state"] for each in kept.values()) == ["not a rule", "read"]
+    assert not (house.home / "readings-draft.json").exists()
+
+
 def test_a_name_that_the_set_up_lacks_is_asked_for_once_and_kept(house: House) -> None:
     (house.home / "constitution.md").write_text("may read files in Attic.\nmay read files in Cellar.\n")
     terminal = Terminal(house, "compile")

@@ -47,6 +47,11 @@ class Home:
         return self.root / "readings.json"
 
     @property
+    def drafts(self) -> Path:
+        """What the owner answered in a compilation that was not put in force yet."""
+        return self.root / "readings-draft.json"
+
+    @property
     def waivers(self) -> Path:
         """What the owner said to roles of arguments that a model would take away."""
         return self.root / "waivers.json"

@@ -14,7 +14,8 @@ from ironcurtain.compiler.drafts import Sourced
 from ironcurtain.compiler.problems import Problem
 from ironcurtain.compiler.readers.offering import Forms
 from ironcurtain.compiler.readers.prompt import tool_text
-from ironcurtain.compiler.readers.reading import Reading, State
+from ironcurtain.compiler.readers.reading import Reading, State, key_of
+from ironcurtain.compiler.readers.store import Readings, read_readings
 from ironcurtain.compiler.setup import NamedList
 from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.errors import visible
@@ -54,6 +55,8 @@ class Terminal:
 
     config: Path | None = None
     """Where what the set-up lacks is written to."""
+    drafts: Path | None = None
+    """Where answers are kept until the policy is in force, so that an interrupted run goes on where it stopped."""
 
     def missing(self, names: Sequence[str], known: Known) -> Known:
         """Ask once what each name stands for, and write the answer into the configuration."""
@@ -93,7 +96,10 @@ class Terminal:
 
     def unread(self, read: Read, tools: Sequence[Tool], known: Known) -> None:
         """Go through the sentences that no reader understood."""
+        given = self._taken_up(read)
         count = len(read.unread)
+        if not count:
+            return
         forms = Forms.of(tools, known)
         console().print(heading(f"\n{count} sentence{'s' if count > 1 else ''} to go through", " (Ctrl-C stops)"))
         console().print(Text(_HOW, style="dim"))
@@ -110,6 +116,23 @@ class Terminal:
             for line in form.lines():
                 console().print(Text(f"     {visible(line)}", style="dim"))
             read.readings[number - 1] = self._chosen(forms, form)
+            given.kept[key_of(sentence)] = read.readings[number - 1]
+            if self.drafts is not None:
+                given.write(self.drafts)
+
+    def _taken_up(self, read: Read) -> Readings:
+        """Take up the answers of a run that was interrupted, and return them."""
+        given = read_readings(self.drafts) if self.drafts is not None else Readings()
+        taken = 0
+        for number in read.unread:
+            before = given.kept.get(key_of(read.sentences[number - 1]))
+            if before is not None:
+                read.readings[number - 1] = before
+                taken += 1
+        if taken:
+            shown = f"{taken} answer{'s' if taken > 1 else ''} of a run that was interrupted"
+            console().print(Text(f"{shown}: taken up; to give them anew, remove {self.drafts}", style="dim"))
+        return given
 
     def _chosen(self, forms: Forms, form: Form) -> Reading:
         numbers = {0: "", 1: "1 takes it, "}.get(len(form.wholes), f"1-{len(form.wholes)} takes one, ")

@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.artifacts.files import write_artifact
-from ironcurtain.errors import Refusal
+from ironcurtain.compiler.readers.answers import WRONG
+from ironcurtain.errors import Refusal, visible
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _CLIPBOARDS: Final = (["pbcopy"], ["wl-copy"], ["xclip", "-selection", "clipboard"], ["xsel", "-ib"], ["clip.exe"])
 _END: Final = "."
+_SHOWN: Final = 6  # lines of what is wrong with an answer
 
 
 @dataclass(slots=True)
@@ -26,6 +28,8 @@ class ByHand:
     """Where the question goes."""
     answers: list[Path] = field(default_factory=list)
     name: str = "by hand"
+    readings: int = 0
+    """How many independent readings were begun."""
 
     def reply(self, instructions: str, asked: str) -> str:
         """Return the pasted answer; where there is no terminal, refuse and say where the question lies."""
@@ -40,7 +44,18 @@ class ByHand:
                 "give it to any chat model, save the answer, and run again with --by-hand --answer FILE",
             )
         copied = _copy(question)
-        print(f"\nThe question for a model is in {self.file}{', and on the clipboard' if copied else ''}.")
+        wrong = asked.rpartition(WRONG)[2].strip() if WRONG in asked else ""
+        self.readings += not wrong
+        if wrong:
+            lines = [line for line in wrong.splitlines() if line.strip()][:_SHOWN]
+            print(
+                "\nThe last answer cannot be used as it is:\n",
+                *(f"  {visible(line)[:160]}\n" for line in lines),
+                sep="",
+            )
+        elif self.readings > 1:
+            print(f"\nReading {self.readings}: a second one is compared with the first. Open a new chat for it.")
+        print(f"The question for a model is in {self.file}{', and on the clipboard' if copied else ''}.")
         print(f"Give it to any chat model, paste the answer here, and end it with a line that has only a dot ({_END}).")
         lines = []
         for line in iter(sys.stdin.readline, ""):

@@ -117,7 +117,7 @@ def _at_home(arguments: argparse.Namespace, home: Home, stages: Stages) -> int:
     _require_tools(home, arguments.skip)
     around = surroundings()
     constitution = Path(arguments.check or arguments.constitution or home.constitution)
-    made = prepare(home, constitution, around, stages, consult=_consult(arguments, home.config))
+    made = prepare(home, constitution, around, stages, consult=_consult(arguments, home))
     difference = _difference(home.policy, made, around)
     _show(made, difference, home.policy, machine=arguments.json)
     if arguments.check:
@@ -135,11 +135,13 @@ def _at_home(arguments: argparse.Namespace, home: Home, stages: Stages) -> int:
     return _code(made)
 
 
-def _consult(arguments: argparse.Namespace, config: Path | None = None) -> Consult | None:
+def _consult(arguments: argparse.Namespace, home: Home | None = None) -> Consult | None:
     """Whoever can be asked: the owner at the terminal, unless they said yes to everything or a machine listens."""
     there = sys.stdin.isatty() and sys.stdout.isatty()
     wanted = there and not (arguments.yes or arguments.json or arguments.check)
-    return Terminal(config) if wanted else None
+    if not wanted:
+        return None
+    return Terminal(home.config, home.drafts) if home is not None else Terminal()
 
 
 def _code(made: Made) -> int:

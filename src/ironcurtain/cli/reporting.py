@@ -78,7 +78,9 @@ def _sentence(reported: Reported) -> Iterator[Text]:
             )
         yield Text("            until it is read, what is permitted under its heading asks", style="dim")
     elif state is State.SKIPPED:
-        yield Text.assemble(("    skipped ", "yellow"), "whatever it might concern asks")
+        yield Text.assemble(
+            ("    skipped ", "yellow"), "what it might concern asks; where that is not known, all under its heading"
+        )
     for told in reported.told:
         yield from _statement(told)
     for warning in reported.warnings:

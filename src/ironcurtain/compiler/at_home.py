@@ -88,6 +88,7 @@ def publish(made: Made, home: Home, *, agreed: bool) -> None:
     made.install(home.policy)
     if agreed:
         kept(made.product).write(home.readings)
+        home.drafts.unlink(missing_ok=True)
     shutil.rmtree(made.directory)
 
 

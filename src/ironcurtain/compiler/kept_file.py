@@ -1,6 +1,6 @@
 """Files in which the owner's answers are kept: versioned JSON with a digest over its content.
 
-INVARIANT: a file that others can write, or whose digest does not fit its content, is refused as a whole.
+INVARIANT: a file that others can read or write, or whose digest does not fit its content, is refused as a whole.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ def write_kept(file: Path, content: dict[str, Any]) -> None:
 def read_kept(file: Path) -> dict[str, Any]:
     """Return the content of such a file; raises `ValueError` or `KeyError` where something else has changed it."""
     content = json.loads(read_artifact(file))
+    if file.stat().st_mode & 0o077:
+        raise ValueError(f"others may read it; to keep it to yourself: chmod 600 {file}")
     if not isinstance(content, dict):
         raise ValueError("it is not an object")
     said = content.pop("digest")

@@ -19,7 +19,7 @@ from ironcurtain.compiler.drafts import Sourced
 from ironcurtain.compiler.readers.model import Matter, read_by_model
 from ironcurtain.compiler.readers.offering import Forms
 from ironcurtain.compiler.readers.reading import UNREAD, Reading, State, key_of
-from ironcurtain.compiler.readers.table import read_by_table
+from ironcurtain.compiler.readers.table import as_statement, read_by_table
 from ironcurtain.compiler.readers.wording import stems_of
 from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.errors import Refusal
@@ -143,15 +143,19 @@ def _is_said_elsewhere(line: Line, tools: Sequence[Tool]) -> bool:
 
 
 def _unread(sentence: Sentence, tools: Sequence[Tool], known: Known) -> Reading:
-    """An unread sentence; of one that begins like a statement, with what is wrong with it."""
+    """Return an unread sentence; of one that is a statement but for its names, with what is wrong with it."""
     text = sentence.text[:1].lower() + sentence.text[1:]
-    if not text.startswith(("may ", "must never ", "must ask ")):
+    is_statement = text.startswith(("may ", "must never ", "must ask "))
+    shown = text if is_statement else as_statement(sentence, known)
+    if shown is None:
         return UNREAD
     try:
-        line = parse(text)
+        line = parse(shown)
     except StatementError as error:
         return replace(UNREAD, why=f"{error.message} (column {error.column}); {error.help}")
     (meaning,) = compile_statements([Sourced(line)], tools, known).meanings
+    if not is_statement and not meaning.missing:
+        return UNREAD
     return replace(UNREAD, why=f"{meaning.problem}; {meaning.help}", missing=meaning.missing)
 
 
@@ -198,17 +202,20 @@ def compiled_from(read: Read, tools: Sequence[Tool], known: Known, kept: Reading
     """Compile what was read; also returns, for each sentence, the numbers of its statements.
 
     A permission that was agreed to speaks of the tools that it picked then. The permissions under the heading of an
-    unread sentence ask; of a skipped one, whatever it might concern.
+    unread sentence ask; of a skipped one, the tools it might concern, or else also the permissions under its heading.
     """
     lines: list[Sourced] = []
     agreed: list[frozenset[str] | None] = []
     owners: list[list[int]] = []
     doubtful: list[bool] = []
+    skipped = [s for s, each in zip(read.sentences, read.readings, strict=True) if each.state is State.SKIPPED]
+    forms = Forms.of(tools, known)
+    concerned = [(sentence, forms.concerned(sentence)) for sentence in skipped]
     unclear = {
         sentence.headings
         for sentence, reading in zip(read.sentences, read.readings, strict=True)
         if reading.state is State.UNREAD
-    }
+    } | {sentence.headings for sentence, found in concerned if not found}
     for sentence, reading in zip(read.sentences, read.readings, strict=True):
         owners.append([])
         for text in reading.statements if reading.state is State.READ else ():
@@ -226,16 +233,14 @@ def compiled_from(read: Read, tools: Sequence[Tool], known: Known, kept: Reading
     rules = tuple(
         _asks(rule) if rule["name"] in asking and rule["then"] == "allow" else rule for rule in compiled.rules
     )
-    skipped = [s for s, each in zip(read.sentences, read.readings, strict=True) if each.state is State.SKIPPED]
-    return replace(compiled, rules=(*_skipped(skipped, tools, known), *rules)), owners
+    return replace(compiled, rules=(*_skipped(concerned), *rules)), owners
 
 
-def _skipped(sentences: Sequence[Sentence], tools: Sequence[Tool], known: Known) -> Iterator[dict[str, Any]]:
-    """Rules that ask about whatever skipped sentences might concern, and permit nothing."""
-    forms = Forms.of(tools, known)
-    for number, sentence in enumerate(sentences, 1):
+def _skipped(sentences: Sequence[tuple[Sentence, Sequence[Tool]]]) -> Iterator[dict[str, Any]]:
+    """Yield rules that ask about the tools that skipped sentences might concern, and permit nothing."""
+    for number, (sentence, concerned) in enumerate(sentences, 1):
         by_server: dict[str, list[str]] = {}
-        for tool in forms.concerned(sentence):
+        for tool in concerned:
             by_server.setdefault(tool.server, []).append(tool.name)
         for server, names in sorted(by_server.items()):
             yield {

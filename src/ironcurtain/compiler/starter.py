@@ -27,6 +27,7 @@ _HEAD: Final = """\
 <!-- Made for the servers you have. Edit it as you like: one sentence a line, in the plain language (docs/language.md)
      or in your own words. Then run: ironcurtain compile -->
 """
+_ELSE: Final = "must ask otherwise before doing anything with anything."
 
 
 def starter(tools: Sequence[Tool], known: Known, home: Path) -> str:
@@ -35,23 +36,14 @@ def starter(tools: Sequence[Tool], known: Known, home: Path) -> str:
     files = [tool for tool in tools if tool.of(Category.PATH)]
     folders = [f"~/{name}" for name in FOLDERS if (home / name).is_dir()]
     if files and folders:
-        lines = [
-            f"may read files in {' or '.join(folders)}.",
-            f"must ask before creating or changing files in {' or '.join(folders)}.",
-        ]
-        parts += ["## Files\n", *_right(lines, tools, known), ""]
+        parts += ["## Files\n", *_right([f"may read files in {' or '.join(folders)}."], tools, known), ""]
     for server in dict.fromkeys(tool.server for tool in tools):
         own = [tool for tool in tools if tool.server == server]
         if 2 * sum(bool(tool.of(Category.PATH)) for tool in own) >= len(own):
             continue  # a server of files: what it may read is said by folders
-        lines = [
-            f"may read anything of {server}.",
-            f"must ask before creating or changing anything of {server}.",
-            f"must ask before sending, sharing, uploading or paying anything of {server}.",
-        ]
-        if right := [*_right(lines, tools, known)]:
+        if right := [*_right([f"may read anything of {server}."], tools, known)]:
             parts += [f"## {server}\n", *right, ""]
-    parts += ["## Everything else\n", "must ask otherwise before doing anything with anything.", ""]
+    parts += ["## Everything else: what no `may` permits is asked about\n", _ELSE, ""]
     return "\n".join(parts)
 
 

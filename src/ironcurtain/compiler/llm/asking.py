@@ -9,9 +9,11 @@ Nothing is sent anywhere unless the owner names a model. The library is loaded w
 from __future__ import annotations
 
 import asyncio
+import codecs
 import contextlib
 import json
 import os
+import re
 import shlex
 import subprocess
 import threading
@@ -35,6 +37,12 @@ TOKENS: Final = 32_000  # of one answer
 LARGEST: Final = 2_000_000  # characters of one answer; more is refused
 _NO_STREAMS: Final = frozenset({400, 404, 405, 415, 422, 501})  # how a server says that it does not stream
 COMMAND: Final = "command:"
+_CHUNK: Final = 65_536  # bytes of an answer that are read at once
+_COMPLAINT: Final = 2_000  # characters of what is wrong with an answer
+_OBJECT: Final = re.compile(r"\{.*\}", re.DOTALL)
+_OLLAMA: Final = "http://localhost:11434/v1"
+"""Where Ollama listens unless it is told otherwise."""
+_KEYS: Final = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "google-gla": "GEMINI_API_KEY"}
 
 
 class Unanswered(Refusal):
@@ -70,6 +78,8 @@ class Model:
         self, stage: str, instructions: str, prompt: str, kind: type[T], check: Callable[[T], str | None]
     ) -> Answer[T]:
         """One answer in the given form that passes the check; a complaint of the check is given back for repair."""
+        if self.name.startswith(COMMAND):
+            return self._asked_in_text(stage, instructions, prompt, kind, check)
         try:
             from pydantic_ai import Agent, ModelRetry, ModelSettings, UsageLimits  # noqa: PLC0415 - slow, and an extra
             from pydantic_ai.exceptions import AgentRunError, UserError  # noqa: PLC0415
@@ -77,6 +87,7 @@ class Model:
             raise missing() from None
         began = time.monotonic()
         settings = ModelSettings(max_tokens=TOKENS, timeout=PATIENCE)
+        _locate(self.name)
         try:
             agent = Agent(self.name, output_type=kind, instructions=instructions, retries=TURNS - 1)
 
@@ -95,12 +106,40 @@ class Model:
         except (AgentRunError, UserError, OSError, ValueError) as error:
             self._note(stage, instructions, prompt, {"error": f"{type(error).__name__}: {error}"}, began)
             why = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
-            raise Unanswered("model_unanswered", f"{self.name}: {why}", "the built-in reading stands") from None
+            help_ = _how_to_name(self.name) if isinstance(error, UserError) else "the built-in reading stands"
+            raise Unanswered("model_unanswered", f"{self.name}: {why}", help_) from None
         answer = Answer(result.output, int(result.usage.total_tokens), _cost(result), time.monotonic() - began)
         messages = json.loads(result.all_messages_json())
         said = {"messages": messages, "tokens": answer.tokens, "cost": answer.cost}
         self._note(stage, instructions, prompt, said, began)
         return answer
+
+    def _asked_in_text(
+        self, stage: str, instructions: str, prompt: str, kind: type[T], check: Callable[[T], str | None]
+    ) -> Answer[T]:
+        """Ask a program, which answers in text, for one JSON object of the given form."""
+        from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - slow
+
+        form = TypeAdapter(kind)
+        schema = json.dumps(form.json_schema(), ensure_ascii=False)
+        wanted = (
+            f"{instructions}\n\nAnswer with one JSON object and nothing else. Its form, as a JSON schema:\n{schema}"
+        )
+        asked, complaint, began = prompt, "", time.monotonic()
+        for _ in range(TURNS):
+            said = self.say(stage, wanted, asked, lambda _: None)
+            found = _OBJECT.search(said.output)
+            try:
+                output = form.validate_json(found.group() if found else said.output)
+                complaint = check(output) or ""
+            except ValidationError as error:
+                complaint = str(error)[:_COMPLAINT]
+            else:
+                if not complaint:
+                    return Answer(output, said.tokens, said.cost, time.monotonic() - began)
+            asked = f"{prompt}\n\nYour last answer cannot be used: {complaint}\nAnswer again, in full."
+        why = complaint.splitlines()[0][:300]
+        raise Unanswered("model_unanswered", f"{self.name}: {why}", "the built-in reading stands")
 
     def say(self, stage: str, instructions: str, prompt: str, progress: Callable[[str], None]) -> Answer[str]:
         """Return the model's answer as text; `progress` is told of it while it comes."""
@@ -129,6 +168,7 @@ class Model:
         except ImportError:
             raise missing() from None
         settings = ModelSettings(max_tokens=TOKENS, timeout=PATIENCE)
+        _locate(self.name)
         if self.name.startswith("anthropic:"):  # what stays the same is kept between questions
             from pydantic_ai.models.anthropic import AnthropicModelSettings  # noqa: PLC0415
 
@@ -158,9 +198,9 @@ class Model:
             return asyncio.run(answered())
         except (AgentRunError, UserError, OSError, ValueError) as error:
             why = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
-            raise Unanswered(
-                "model_unanswered", f"{self.name}: {why}", "try again: what was answered is kept"
-            ) from None
+            again = "try again: what was answered is kept"
+            help_ = _how_to_name(self.name) if isinstance(error, UserError) else again
+            raise Unanswered("model_unanswered", f"{self.name}: {why}", help_) from None
 
     def _note(self, stage: str, instructions: str, prompt: str, said: dict[str, Any], began: float) -> None:
         if self.log is None:
@@ -186,6 +226,20 @@ def _cost(result: Any) -> float | None:  # noqa: ANN401 - the library's own
         return None
 
 
+def _locate(name: str) -> None:
+    """Say where a local server is, where its library does not know."""
+    if name.startswith("ollama:"):
+        os.environ.setdefault("OLLAMA_BASE_URL", _OLLAMA)
+
+
+def _how_to_name(name: str) -> str:
+    """Return what to type where a model cannot be reached by its name."""
+    key = _KEYS.get(name.partition(":")[0])
+    if key and not os.environ.get(key):
+        return f"set {key}, or use a program you have: --model 'command:claude -p', or any chat window: --by-hand"
+    return "write PROVIDER:MODEL (anthropic:..., openai:..., ollama:...), or 'command:claude -p', or use --by-hand"
+
+
 def _require_size(text: str) -> None:
     if len(text) > LARGEST:
         raise Unanswered("model_unanswered", f"an answer of more than {LARGEST} characters", "name another model")
@@ -198,7 +252,7 @@ def _from_command(command: str, instructions: str, prompt: str, progress: Callab
         raise Unanswered("model_unanswered", "no command is named", "write --model 'command:claude -p'")
     try:
         process = subprocess.Popen(  # noqa: S603 - the owner's own program, by the owner's own words
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
     except OSError as error:
         raise Unanswered("model_unanswered", f"{words[0]}: {error.strerror}", f"is {words[0]} installed?") from None
@@ -206,7 +260,8 @@ def _from_command(command: str, instructions: str, prompt: str, progress: Callab
     ended.start()
     errors: list[str] = []
     reader = threading.Thread(
-        target=lambda: errors.append(process.stderr.read(4_000) if process.stderr else ""), daemon=True
+        target=lambda: errors.append(process.stderr.read(4_000).decode(errors="replace") if process.stderr else ""),
+        daemon=True,
     )
     reader.start()
     try:
@@ -226,19 +281,22 @@ def _from_command(command: str, instructions: str, prompt: str, progress: Callab
     return whole
 
 
-def _exchanged(process: subprocess.Popen[str], question: str, progress: Callable[[str], None]) -> str:
-    """Write the question and read the answer at the same time, so that neither side waits for the other."""
+def _exchanged(process: subprocess.Popen[bytes], question: str, progress: Callable[[str], None]) -> str:
+    """Write the question and read the answer at the same time, so that neither side waits for the other.
+
+    The answer is read as it comes and never held beyond its limit.
+    """
 
     def write() -> None:
         if process.stdin:
             with contextlib.suppress(OSError), process.stdin:
-                process.stdin.write(question)
+                process.stdin.write(question.encode())
 
     writer = threading.Thread(target=write, daemon=True)
     writer.start()
-    whole = ""
-    for line in process.stdout or ():
-        whole += line
+    decoder, whole = codecs.getincrementaldecoder("utf-8")(errors="replace"), ""
+    while process.stdout and (chunk := os.read(process.stdout.fileno(), _CHUNK)):
+        whole += decoder.decode(chunk)
         _require_size(whole)
         progress(whole)
     return whole

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 LARGEST: Final = 400_000  # characters of one answer
 MOST: Final = 40  # statements of one sentence
+WRONG: Final = "# What is wrong with it"
+"""Where the complaints of a repair begin."""
 _LINE: Final = re.compile(r"^[\s>*`-]*\**(\d{1,4})\**\s*[:.)]\s*(.+?)\s*`*\s*$")
 
 
@@ -50,6 +53,7 @@ def read_answer(text: str, wanted: Iterable[int], tools: Sequence[Tool], known: 
     """Take an answer apart: what it says of each sentence, and what is wrong with that."""
     answer = Answer()
     wanted = set(wanted)
+    counted = Counter[int]()
     for line in text[:LARGEST].splitlines():
         found = _LINE.match(line)
         if not found or int(found[1]) not in wanted:
@@ -60,10 +64,17 @@ def read_answer(text: str, wanted: Iterable[int], tools: Sequence[Tool], known: 
             answer.not_rules.add(number)
         elif lowered.startswith("cannot be said"):
             answer.unsaid[number] = said.partition(":")[2].strip()[:200]
-        elif len(answer.statements.get(number, ())) < MOST:
-            _take(answer, number, said, tools, known)
+        else:
+            counted[number] += 1
+            if counted[number] <= MOST:
+                _take(answer, number, said, tools, known)
+    for number in (number for number, count in counted.items() if count > MOST):
+        answer.complain(number, [f"more than {MOST} statements; join names by or, and tools by a star"])
     for number, lines in answer.statements.items():
         answer.complain(number, _left_open(lines, tools))
+    if len(text) > LARGEST:  # what stands behind its bound is not read, and may be more of any sentence
+        for number in wanted:
+            answer.complain(number, [f"the answer is longer than {LARGEST} characters; say it in fewer"])
     answered = answer.statements.keys() | answer.not_rules | answer.unsaid.keys() | answer.complaints.keys()
     for number in wanted - answered:
         answer.complain(number, ["there is no line for this sentence"])
@@ -118,7 +129,7 @@ def repair(answer: Answer, said: str) -> str:
     lines = [f"{n}: " + text.replace("\n", "\n   ") for n in answer.wrong for text in answer.complaints[n]]
     wrong = ", ".join(map(str, answer.wrong))
     return (
-        f"\n\n# Your answer\n\n{said.strip()}\n\n# What is wrong with it\n\n" + "\n".join(lines) + "\n\n"
+        f"\n\n# Your answer\n\n{said.strip()}\n\n{WRONG}\n\n" + "\n".join(lines) + "\n\n"
         f"Answer again for these sentences only, with ALL statements of each: {wrong}. "
         "If a sentence cannot be said with these tools, answer `NUMBER: not a rule` or `NUMBER: cannot be said: why`."
     )

@@ -53,6 +53,7 @@ _CALLED: Final = re.compile(
     r"((?:[\w#][\w./-]*\w|\w)(?:(?:, and |, or |, | and | or )(?:[\w#][\w./-]*\w|\w))*)"
 )
 """Words that say which of a kind is meant."""
+_SHORT: Final = 3  # characters of a name that has no plural
 _PROPER: Final = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z][\w-]*")
 """Words in the middle of a sentence that begin like names."""
 _NO_NAMES: Final = frozenset(
@@ -130,7 +131,8 @@ def _names_lost(sentence: str, statements: str, known: Known) -> Iterator[str]:
     held = f"{statements} {' '.join(_meant_by(statements, known))}".lower()
     for name in dict.fromkeys((*found, *_PROPER.findall(sentence))):
         plain = name.strip("#").lower()
-        if plain not in STOP and plain not in _NO_NAMES and plain.removesuffix("s") not in held:
+        stem = re.escape(plain.removesuffix("s") if len(plain) > _SHORT else plain)
+        if plain not in STOP and plain not in _NO_NAMES and not re.search(rf"(?<![a-z]){stem}", held):
             yield f'"{name}" does not occur in its statements'
 
 

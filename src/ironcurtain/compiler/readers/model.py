@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from ironcurtain.compiler.catalogue import Tool
     from ironcurtain.compiler.document import Sentence
+    from ironcurtain.compiler.readers.answers import Answer
     from ironcurtain.compiler.setup import Known
 
 ROUNDS: Final = 4  # the first answer, and three repairs
@@ -83,17 +84,27 @@ def _ask_part(speaker: Speaker, matter: Matter, instructions: str, asked: str, f
             if number in answer.not_rules:
                 found.readings.setdefault(number, Reading(State.NOT_A_RULE, reader=f"model {speaker.name}"))
             if number in answer.unsaid or number in answer.complaints:
-                why = answer.unsaid.get(number) or "; ".join(answer.complaints.get(number, ()))
-                _unread(found, number, why, speaker.name)
+                _unread(found, number, _why(answer, number, speaker.name), speaker.name)
         if not answer.wrong or last:
             return
         text = asked + repair(answer, said)
         left = answer.wrong
 
 
+def _why(answer: Answer, number: int, name: str) -> str:
+    """Say why a sentence is not read; what the model wrote is told from what this program says."""
+    if unsaid := answer.unsaid.get(number):
+        return f"{name} says that it cannot be said: “{unsaid}”"
+    found = []
+    for complaint in answer.complaints.get(number, ()):
+        written, _, problem = complaint.partition("\n")
+        found.append(f"{problem.strip()} ({name} wrote: “{written}”)" if problem else written)
+    return "; ".join(found)
+
+
 def _keep(found: ModelReading, number: int, statements: list[str], name: str) -> None:
-    if statements:
-        before = found.readings.get(number)
+    before = found.readings.get(number)
+    if statements and not (before and before.state is State.UNREAD):  # in an earlier part of a long catalogue
         known = before.statements if before and before.state is State.READ else ()
         found.readings[number] = Reading(State.READ, tuple(dict.fromkeys((*known, *statements))), f"model {name}")
 

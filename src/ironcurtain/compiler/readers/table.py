@@ -146,6 +146,12 @@ def read_by_table(sentence: Sentence, known: Known, is_right: Callable[[list[str
     return tuple(found) if found and is_right(found) else None
 
 
+def as_statement(sentence: Sentence, known: Known) -> str | None:
+    """Return the statement that a sentence is by its form, whether or not its names are known; nothing if it is none."""
+    text = sentence.text.strip().rstrip(".!")
+    return _direct(text) or _substituted(text, known) if not sentence.lead and not _TWO.search(text) else None
+
+
 def _is_content(text: str) -> bool:
     """Return whether a few words say what a text may be about, and nothing else."""
     words = re.findall(r"[\w'-]+", text.lower())

@@ -239,6 +239,46 @@ def test_a_program_that_the_owner_has_is_a_model(desk: Desk) -> None:
     assert "no such login" in said
 
 
+def test_a_program_is_asked_about_tools_too_and_its_answer_is_checked(desk: Desk) -> None:
+    odd = {"name": "frobnicate", "description": "Frobnicates.", "inputSchema": {"type": "object", "properties": {
+        "zorp": {"type": "string"}}}}  # fmt: skip
+    (desk.root / "odd.json").write_text(json.dumps({"tools": [odd]}))
+    program = desk.root / "model.py"
+    told = {"tools": [{"tool": "frobnicate", "arguments": [{"name": "zorp", "roles": ["recipient"]}]}]}
+    wrong = {"tools": [{"tool": "frobnicate", "arguments": [{"name": "zorp", "roles": ["friend"]}]}]}
+    program.write_text(
+        "import sys\n"
+        "asked = sys.stdin.read()\n"
+        f"answer = {BOTH!r}\n"
+        "if 'JSON schema' in asked:\n"
+        f"    answer = 'Here it is: ' + ({json.dumps(told)!r} if 'friend is no role' in asked else {json.dumps(wrong)!r})\n"
+        "print(answer)\n"
+    )
+    command = f"command:{sys.executable} {program}"
+    desk.compile("http://127.0.0.1:9/v1", "--model", command, "--catalogue", f"odd={desk.root / 'odd.json'}")
+    annotations = json.loads((desk.root / "policy" / "tool-annotations.json").read_text())
+    (tool,) = annotations["servers"]["odd"]["tools"]
+    assert "recipient" in tool["args"]["zorp"]["roles"]
+
+
+def test_an_answer_without_an_end_is_refused_at_its_limit(desk: Desk) -> None:
+    program = desk.root / "model.py"
+    program.write_text("import sys\nsys.stdin.read()\nwhile True:\n    sys.stdout.write('x' * 65536)\n")
+    _, said = desk.compile("http://127.0.0.1:9/v1", "--model", f"command:{sys.executable} {program}", code=2)
+    assert "an answer of more than" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "help_"), [("anthropic:claude-x", "set ANTHROPIC_API_KEY"), ("nosuch", "write PROVIDER:MODEL")]
+)
+def test_a_model_that_cannot_be_had_says_what_to_type(
+    desk: Desk, name: str, help_: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    _, said = desk.compile("", "--model", name, code=2)
+    assert help_ in said
+
+
 def test_any_chat_window_is_a_model(desk: Desk) -> None:
     _, said = desk.compile("http://127.0.0.1:9/v1", "--by-hand", code=2)
     question = desk.root / "home" / "question-for-a-model.md"

@@ -1082,3 +1082,81 @@ def test_a_name_in_words_is_more_than_letters_and_less_than_an_address(value: st
 def test_a_site_is_meant_under_both_of_its_names(host: str, expected: str) -> None:
     web = {"web": [tool("fetch", "Fetch a web page.", url={"type": "string", "description": "URL of the page"})]}
     assert policy("may use web/fetch on example.org.", web).decide("web/fetch", url=f"https://{host}/") == expected
+
+
+# --- Who is reached, what is counted, where a name leads. ---
+
+MESSENGER = {
+    "w": [
+        tool("get_chats", "List the chats.", "", "limit:number"),
+        tool("send_message", "Send a message to a person.", "recipient text"),
+        tool("respond_to_invitation", "Send a response to an invitation.", "id response"),
+    ]
+}
+
+
+def test_a_prohibition_on_people_does_not_ask_about_tools_that_reach_nobody() -> None:
+    found = policy(
+        "may use w/get_chats or w/send_message.\nmust never do anything with anything of w to ann.", MESSENGER
+    )
+    assert found.decide("w/get_chats", limit=5) == "allow"
+    assert found.decide("w/send_message", recipient="ann@books.example", text="x") == "deny"
+    answering = policy("must never send anything of w to ann.", MESSENGER)
+    assert "asks" in " ".join(answering.compiled.meanings[0].notes), "it may answer ann, and no argument says so"
+
+
+LISTS = {
+    "m": [
+        tool("batch_modify_emails", "Modify the labels of several emails.", "messageIds:list addLabelIds:list"),
+        tool("modify_email", "Modify the labels of an email.", "messageId"),
+    ]
+}
+
+
+@pytest.mark.parametrize("noun", ["emails", "messageIds"])
+def test_the_list_that_a_tool_must_be_given_counts_what_the_tool_is_about(noun: str) -> None:
+    one_list = {"m": [tool("batch_delete_emails", "Delete several emails.", "messageIds:list", "note")]}
+    found = policy(
+        f"may use m/batch_delete_emails.\nmust never use m/batch_delete_emails more than 2 {noun} at once.", one_list
+    )
+    assert found.decide("m/batch_delete_emails", messageIds=["a", "b"]) == "allow"
+    assert found.decide("m/batch_delete_emails", messageIds=["a", "b", "c"]) == "deny"
+
+
+def test_what_could_be_one_of_several_lists_is_not_counted() -> None:
+    line = "must never use m/batch_modify_emails more than 2 emails at once."
+    assert "could be counted" in compiled(line, LISTS).problem()
+
+
+STORE = {"s3": [tool("delete_object", "Delete an object from a bucket.", "bucket key")]}
+
+
+@pytest.mark.parametrize(
+    "limit",
+    ['`key` starts with "tmp/"', "`key` matches /tmp\\/.*/", '`key` contains "tmp/"', '`key` starts with "tmp"'],
+)
+def test_a_name_that_begins_right_does_not_lead_elsewhere(limit: str) -> None:
+    found = policy(f"may use s3/delete_object where {limit}.", STORE)
+    for key, expected in (
+        ("tmp/a.txt", "allow"),
+        ("tmp/a/b..c.txt", "allow"),
+        ("tmp/../models/x", "deny"),
+        ("tmp/a/../../x", "deny"),
+        ("tmp/..", "deny"),
+        ("tmp/./x", "deny"),
+    ):
+        assert found.decide("s3/delete_object", bucket="b", key=key) == expected, key
+
+
+def test_a_permission_of_which_a_prohibition_leaves_nothing_is_shown() -> None:
+    rules = policy("may send email to contacts.\nmust never send email to contacts.", MAIL)
+    assert rules.decide("mail/send_email", to=["bob@x.example"], body="x") == "deny"
+
+
+def test_a_flag_that_may_stay_away_is_not_asked_about_where_it_does() -> None:
+    lists = {
+        "m": [tool("update_playlist", "Update a playlist.", "id", public={"type": "boolean"}, title={"type": "string"})]
+    }
+    found = policy("may use m/update_playlist.\nmust never share anything to bob.", lists)
+    assert found.decide("m/update_playlist", id="1", title="x") == "allow"
+    assert found.decide("m/update_playlist", id="1", public=True) != "allow"

@@ -41,6 +41,10 @@ LINES = [
     "must ask before sending email.", "must ask before sending email to contacts.", "must ask before reading files in ~/A.",
     "must ask before sending email to more than 1 people.", "must ask before running anything.",
     "must ask otherwise before sending email.", "must ask otherwise before doing anything with anything.",
+    "must never share files after reading email.", "must never send email with anything read from ~/A.",
+    "must ask before sending email after reading files.", "must never send anything to ann.",
+    'must never send anything whose text might be read as "a promise".', "must never do anything with anything to ann.",
+    "must never delete or create files, except in ~/A.",
 ]  # fmt: skip
 PEOPLE = ["bob@x.example", "ann@books.example", "jan@c.example", "eve@y.example"]
 PATHS = [f"{HOME}/A/x", f"{HOME}/A/secret/x", f"{HOME}/B/x", f"{KNOWN.sandbox}/x"]
@@ -93,6 +97,23 @@ def test_adding_a_never_or_an_ask_never_allows_more(
 ) -> None:
     before, after = outcomes(made(lines, tools), asked, tools), outcomes(made([*lines, more], tools), asked, tools)
     assert not [pair for pair in zip(before, after, strict=True) if pair[0] != "allow" and pair[1] == "allow"]
+
+
+_STRICTNESS = {"allow": 0, "escalate": 1, "deny": 2}
+
+
+@settings(max_examples=60)
+@given(
+    statement_sets,
+    st.sampled_from([line for line in LINES if line.startswith("must never")]),
+    catalogues,
+    st.lists(calls, max_size=12),
+)
+def test_adding_a_never_loosens_nothing_and_makes_no_denied_call_ask(
+    lines: list[str], more: str, tools: list[int], asked: list[tuple[str, dict[str, Any]]]
+) -> None:
+    before, after = outcomes(made(lines, tools), asked, tools), outcomes(made([*lines, more], tools), asked, tools)
+    assert not [pair for pair in zip(before, after, strict=True) if _STRICTNESS[pair[0]] > _STRICTNESS[pair[1]]]
 
 
 @settings(max_examples=60)

@@ -146,6 +146,26 @@ def test_changing_any_rule_breaks_a_scenario(desk: Desk) -> None:
     assert [rule["if"]["tool"] for rule in unnoticed if rule["if"]["tool"] != ["create_directory"]] == []
 
 
+def test_a_statement_whose_own_rules_decide_nothing_shows_what_decides_its_calls(desk: Desk) -> None:
+    text = """may send email to contacts.
+must never send email to contacts.
+may read files in Projects. must ask before reading files."""
+    made = desk.make(text, FILES, MAIL)
+    told = {each.meaning.text: (each.outcome, each.by) for reported in made.product.report for each in reported.told}
+    assert told["may send email to contacts."] == ("deny", "must never send email to contacts.")
+    assert told["must never send email to contacts."] == ("deny", "")
+    assert told["may read files in Projects."] == ("escalate", "must ask before reading files.")
+    warned = [warning for reported in made.product.report for warning in reported.warnings]
+    assert any("nothing is left of may send email to contacts." in warning for warning in warned)
+
+
+def test_two_permissions_for_one_tool_show_a_call_each(desk: Desk) -> None:
+    made = desk.make('may send email to contacts.\nmay send email to "eve@y.example".', MAIL)
+    (first,), (second,) = (reported.told for reported in made.product.report)
+    assert (first.outcome, second.outcome) == ("allow", "allow")
+    assert first.example != second.example
+
+
 def test_a_permission_under_a_prohibition_is_an_error_that_names_it(desk: Desk) -> None:
     made = desk.make("may use files/read_file. must never use files/read_file.")
     (told,) = made.product.report[0].told

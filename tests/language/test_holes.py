@@ -1148,11 +1148,6 @@ def test_a_name_that_begins_right_does_not_lead_elsewhere(limit: str) -> None:
         assert found.decide("s3/delete_object", bucket="b", key=key) == expected, key
 
 
-def test_a_permission_of_which_a_prohibition_leaves_nothing_is_shown() -> None:
-    rules = policy("may send email to contacts.\nmust never send email to contacts.", MAIL)
-    assert rules.decide("mail/send_email", to=["bob@x.example"], body="x") == "deny"
-
-
 def test_a_flag_that_may_stay_away_is_not_asked_about_where_it_does() -> None:
     lists = {
         "m": [tool("update_playlist", "Update a playlist.", "id", public={"type": "boolean"}, title={"type": "string"})]

@@ -114,6 +114,9 @@ def _at_home(arguments: argparse.Namespace, home: Home, stages: Stages) -> int:
     for option in ("catalogue", "setup", "annotations", "readings"):
         if getattr(arguments, option):
             raise Refusal("usage", f"--{option} is for saved catalogues", "add --out DIR")
+    if not home.policy.is_dir():
+        how = "run: ironcurtain init, or ironcurtain adopt; for saved catalogues: --out DIR --catalogue NAME=FILE"
+        raise Refusal("home_missing", f"there is no policy in {home.root}", how)
     _require_tools(home, arguments.skip)
     around = surroundings()
     constitution = Path(arguments.check or arguments.constitution or home.constitution)

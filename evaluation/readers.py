@@ -25,8 +25,18 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.document import Sentence
     from ironcurtain.compiler.drafts import Compiled
 
-FRESH: Final = ("dune", "glen")
+FRESH: Final = ("oak", "pine")
 SEEN: Final = (
+    "quay",
+    "rill",
+    "lane",
+    "mere",
+    "isle",
+    "knoll",
+    "heath",
+    "marsh",
+    "dune",
+    "glen",
     "brook",
     "cliff",
     "fjord",
@@ -70,6 +80,10 @@ First looks, newest first; the share kept, of the calls that no question about c
 
 | sets | texts | calls | owner | model | model twice | unsafe |
 | --- | ---: | ---: | --- | --- | --- | --- |
+| *quay*, *rill* | 12 | 432 | 105 of 125 (84 %) | 108 of 122 (89 %) | 97 of 122 (80 %) | owner 1, model 2 |
+| *lane*, *mere* | 12 | 432 | 135 of 157 (86 %) | 138 of 153 (90 %) | 133 of 151 (88 %) | owner 1, model once 1 |
+| *isle*, *knoll* | 12 | 432 | 137 of 153 (90 %) | 139 of 152 (91 %) | 137 of 152 (90 %) | owner 1 |
+| *heath*, *marsh* | 12 | 432 | 123 of 151 (81 %) | 126 of 140 (90 %) | 116 of 140 (83 %) | owner 1 |
 | *dune*, *glen* | 12 | 432 | 135 of 150 (90 %) | 144 of 151 (95 %) | 142 of 150 (95 %) | 0 |
 | *brook*, *cliff* | 12 | 432 | 119 of 135 (88 %) | 108 of 123 (88 %) | 108 of 123 (88 %) | owner 1 |
 | *fjord* | 6 | 216 | 76 of 80 (95 %) | 78 of 79 (99 %) | 73 of 79 (92 %) | 0 |

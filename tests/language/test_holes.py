@@ -1105,6 +1105,11 @@ def test_a_prohibition_on_people_does_not_ask_about_tools_that_reach_nobody() ->
     assert "asks" in " ".join(answering.compiled.meanings[0].notes), "it may answer ann, and no argument says so"
 
 
+def test_a_word_that_stands_for_nobody_is_an_error_also_where_a_tool_takes_no_people() -> None:
+    git = {"g": [tool("push_files", "Push files to a repository.", "repo")]}
+    assert "force is no" in compiled("must never push to force.", git).problem()
+
+
 LISTS = {
     "m": [
         tool("batch_modify_emails", "Modify the labels of several emails.", "messageIds:list addLabelIds:list"),
@@ -1152,6 +1157,6 @@ def test_a_flag_that_may_stay_away_is_not_asked_about_where_it_does() -> None:
     lists = {
         "m": [tool("update_playlist", "Update a playlist.", "id", public={"type": "boolean"}, title={"type": "string"})]
     }
-    found = policy("may use m/update_playlist.\nmust never share anything to bob.", lists)
+    found = policy("may use m/update_playlist.\nmust never share anything to ann.", lists)
     assert found.decide("m/update_playlist", id="1", title="x") == "allow"
     assert found.decide("m/update_playlist", id="1", public=True) != "allow"

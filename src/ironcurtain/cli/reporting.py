@@ -27,6 +27,7 @@ _SHOWN: Final = 5
 _NOTES: Final = 2  # of one statement
 _LONG: Final = 110  # characters of an example
 _THIRD: Final = 3
+_REACHABLE: Final = "reachable"
 
 
 def report_lines(product: Product, *, brief: bool = False) -> Iterator[Text]:
@@ -120,6 +121,11 @@ def findings(made: Made) -> Iterator[Text]:
     if proven:
         yield Text.assemble((f"{'proven':>12}  ", "green"), " ".join(proven))
     for each in made.unproven:
+        if each["statement"] == _REACHABLE and each["breaches"]:  # a rule too many takes nothing away and adds nothing
+            yield Text.assemble(
+                (f"{'unused':>12}  ", "dim"), f"{len(each['breaches'])} rules decide nothing: --json names them"
+            )
+            continue
         yield Text.assemble((f"{each['proof']:>12}  ", "bold yellow"), visible(each["says"]))
         for message in (
             [each["argument"]] if not each["breaches"] else [b["message"] for b in each["breaches"][:_SHOWN]]

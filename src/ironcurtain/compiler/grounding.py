@@ -100,6 +100,7 @@ class Grounding:
     def _people(self, limit: People, tool: Tool, *, certain: bool) -> Ground | None:
         roles = tool.of(Category.PARTY)
         if not roles or (limit.members and _goes_to_another(tool)):
+            self.setup.meant([each for each in limit.members if isinstance(each, Name)])  # they stand for somebody
             return None if certain or roles or _might_reach(tool) else UNCONCERNED
         present = Part(values={f"role:{'+'.join(sorted(roles))}": PRESENT})
         if not limit.members and (certain or self.acts & _TO_SOMEBODY):

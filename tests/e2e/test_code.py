@@ -187,7 +187,7 @@ def test_a_program_that_waits_outlives_the_daemon_and_does_nothing_twice(house: 
     (question,) = house.json("approvals", "list")
     assert question["id"] == program["question"]
     house.kill()
-    waiting.wait(timeout=20)
+    waiting.wait(timeout=120)
     assert waiting.returncode != 0
     for stream in (waiting.stdout, waiting.stderr):
         assert stream is not None
@@ -227,7 +227,7 @@ def test_after_an_upgrade_it_does_again_what_it_had_done_without_doing_it(house:
     waiting = coded.start(clocked)
     program = coded.until("waiting")
     house.run("daemon", "stop")
-    waiting.communicate(timeout=20)
+    waiting.communicate(timeout=120)
     run = coded.store.load(program["run"])
     assert run.status is Status.WAITING
     run.interpreter = "0.0.1"
@@ -244,7 +244,7 @@ def test_a_program_that_somebody_changed_does_not_go_on(house: House) -> None:
     waiting = coded.start(THREE)
     program = coded.until("waiting")
     house.run("daemon", "stop")
-    waiting.communicate(timeout=20)
+    waiting.communicate(timeout=120)
     file = house.home / "programs" / f"{program['run']}.jsonl"
     file.write_text(file.read_text().replace("after", "again"))
     house.run("daemon", "start")
@@ -272,7 +272,7 @@ def test_a_program_that_waits_can_be_cancelled_and_its_question_is_gone(house: H
     waiting = coded.start(THREE)
     program = coded.until("waiting")
     assert "cancelled" in house.run("code", "cancel", program["run"])
-    waiting.communicate(timeout=20)
+    waiting.communicate(timeout=120)
     assert waiting.returncode == 1
     assert house.json("approvals", "list") == []
     assert coded.names() == WHOLE[:1]
@@ -284,7 +284,7 @@ def test_who_goes_away_while_it_waits_leaves_it_waiting(house: House) -> None:
     waiting = coded.start(THREE)
     program = coded.until("waiting")
     waiting.send_signal(signal.SIGINT)
-    waiting.communicate(timeout=20)
+    waiting.communicate(timeout=120)
     assert coded.until("waiting")["run"] == program["run"]
     house.run("approvals", "approve", program["question"])
     coded.until("done")
@@ -366,7 +366,7 @@ def test_an_old_file_put_back_is_not_done_again(house: House) -> None:
     file = house.home / "programs" / f"{program['run']}.jsonl"
     old = file.read_bytes()
     house.run("approvals", "approve", program["question"])
-    waiting.communicate(timeout=20)
+    waiting.communicate(timeout=120)
     for _ in range(2):
         house.run("daemon", "stop")
         file.write_bytes(old)
@@ -399,7 +399,7 @@ def test_a_question_that_means_something_else_now_has_another_name(house: House,
     waiting = coded.start("import filesystem\nfilesystem.read_text_file(path='link/f.txt')")
     first = coded.until("waiting")["question"]
     house.run("daemon", "stop")
-    waiting.communicate(timeout=20)
+    waiting.communicate(timeout=120)
     link.unlink()
     link.symlink_to(tmp_path / "two")
     house.run("daemon", "start")
@@ -429,7 +429,7 @@ def test_what_is_cancelled_twice_stays_cancelled(house: House) -> None:
         for _ in range(2)
     )
     for each in (first, second, waiting):
-        each.communicate(timeout=20)
+        each.communicate(timeout=120)
     house.run("daemon", "restart")
     assert house.json("code", "show", program["run"])["status"] == "cancelled"
     assert house.json("approvals", "list") == []
@@ -554,7 +554,7 @@ def test_a_plan_outlives_the_daemon(house: House) -> None:
     waiting = coded.start(TWICE)
     coded.until("waiting")
     house.kill()
-    waiting.communicate(timeout=20)
+    waiting.communicate(timeout=120)
     house.run("daemon", "start")
     house.run("approvals", "approve", coded.until("waiting")["question"])
     coded.until("done")

@@ -98,7 +98,7 @@ def test_a_plan_is_shown_asked_for_at_once_and_outlives_the_daemon(house: House)
     coded.until("waiting")
     assert coded.names() == []
     house.kill()
-    waiting.communicate(timeout=20)
+    waiting.communicate(timeout=120)
     house.run("daemon", "start")
     house.run("approvals", "approve", coded.until("waiting")["question"])
     assert coded.until("done")["result"] == "end"

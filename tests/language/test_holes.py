@@ -1160,3 +1160,34 @@ def test_a_flag_that_may_stay_away_is_not_asked_about_where_it_does() -> None:
     found = policy("may use m/update_playlist.\nmust never share anything to ann.", lists)
     assert found.decide("m/update_playlist", id="1", title="x") == "allow"
     assert found.decide("m/update_playlist", id="1", public=True) != "allow"
+
+
+@pytest.mark.parametrize(
+    ("line", "inside", "outside"),
+    [
+        ("may use b/pay where `amount` is at most 250.", [5, "250.00", "0.5", "250"], [251, "251", "2e9", "-3", " 9"]),
+        ("may use b/pay where `amount` is at least 5 and is at most 25.", [5, 25], [4, 26, "26"]),
+        (
+            "may use b/pay.\nmust never use b/pay where `amount` is given and is more than 1000.",
+            [1000, "250.00"],
+            [1001, "1001", "1e9"],
+        ),
+    ],
+)
+def test_a_number_that_may_be_sent_as_text_is_bounded_in_both_forms(
+    line: str, inside: list[Any], outside: list[Any]
+) -> None:
+    either = {"b": [tool("pay", "Pay somebody.", "payee", amount={"type": ["string", "number"]})]}
+    found = policy(line, either)
+    assert {found.decide("b/pay", payee="x", amount=amount) for amount in inside} == {"allow"}
+    assert "allow" not in {found.decide("b/pay", payee="x", amount=amount) for amount in outside}
+
+
+def test_a_name_of_the_set_up_stands_for_its_value_among_the_choices_of_an_argument() -> None:
+    known = replace(KNOWN, names={**KNOWN.names, "simple style": ("simple",)})
+    styled = {
+        "t": [tool("rephrase", "Rephrase a text.", "text", style={"type": "string", "enum": ["simple", "formal"]})]
+    }
+    found = policy('may use t/rephrase where `style` is "simple style".', styled, known)
+    assert found.decide("t/rephrase", text="x", style="simple") == "allow"
+    assert found.decide("t/rephrase", text="x", style="formal") != "allow"

@@ -69,7 +69,7 @@ def came_of(tmp_path: Path, without: str = "") -> dict[str, tuple[str, str]]:
             str(server.getsockname()[1]),
             str(os.getpid()),
         ]
-        done = subprocess.run(command, env={}, capture_output=True, text=True, timeout=20, check=False)
+        done = subprocess.run(command, env={}, capture_output=True, text=True, timeout=120, check=False)
     found = {}
     for line in done.stdout.splitlines():
         outcome, name, how = line.split("\t", 2)

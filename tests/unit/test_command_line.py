@@ -704,7 +704,7 @@ def test_completion_for_bash_is_a_script_bash_can_read(place: Place) -> None:
     assert ran.code == 0
     for verb in ("check", "explain", "scenarios"):
         assert verb in ran.out
-    assert subprocess.run(["bash", "-n"], input=ran.out.encode(), check=False, timeout=20).returncode == 0
+    assert subprocess.run(["bash", "-n"], input=ran.out.encode(), check=False, timeout=120).returncode == 0
 
 
 def test_help_names_every_command_and_the_exit_codes(place: Place) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FLAGS: Final = ("true", "false", "yes", "no")
 """How the values of a flag are written."""
 _UPPER: Final = (Comparison.AT_MOST, Comparison.ABOVE)
+_BOUNDS: Final = (*_UPPER, Comparison.AT_LEAST, Comparison.BELOW)
 
 
 def by_kind(condition: Condition, argument: Argument) -> Part | None:
@@ -76,6 +77,17 @@ def compared(test: Comparison, text: str, argument: Argument, *, certain: bool) 
     if _is_text(argument) and beyond == certain:
         return Part(values={key: {"matches": certainly_beyond(text, most=upper)}}), not certain
     return Part(values={key: _bounded(argument, text, most=upper)}), beyond
+
+
+def as_text(condition: Condition, argument: Argument) -> tuple[Part, ...]:
+    """Return the bound that lifts or permits, for numbers that are sent as text where the argument takes both."""
+    if not {"string"} <= argument.types or not argument.types & {"integer", "number"} or condition.test not in _BOUNDS:
+        return ()
+    number = number_of(condition.values[0].text)
+    if not isinstance(number, int) or number < 0:
+        return ()
+    pattern = at_most(number) if condition.test in _UPPER else at_least(number)
+    return (Part(values={f"arg:{argument.leaf}": {"matches": pattern}}),)
 
 
 def _counted(test: Comparison, text: str, argument: Argument, *, certain: bool) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ironcurtain.compiler.bounds import FLAGS, by_kind, compared, typed
+from ironcurtain.compiler.bounds import FLAGS, as_text, by_kind, compared, typed
 from ironcurtain.compiler.parts import PRESENT, Ground, Part
 from ironcurtain.compiler.patterns import anywhere, below_domain, escaped, text_pattern, under
 from ironcurtain.compiler.problems import Problem
@@ -30,8 +30,10 @@ class Conditions:
     by_name: bool = False
     """Directories are compared by the name of the path, because a rule has room for one condition on paths."""
 
-    def ground(self, condition: Condition, argument: Argument, tool: Tool, *, certain: bool) -> Ground:
-        """Return what one condition on an argument comes to."""
+    def ground(
+        self, condition: Condition, argument: Argument, tool: Tool, *, certain: bool, alone: bool = True
+    ) -> Ground:
+        """Return what one condition on an argument comes to; `alone` if no other is on the same argument."""
         key, test = f"arg:{argument.leaf}", condition.test
         names, covers = frozenset({argument.leaf}), argument.roles
         present = Part(values={key: PRESENT})
@@ -47,7 +49,9 @@ class Conditions:
                 f" or `{argument.leaf}` is given and {test.value} ...",
             )
         part, negated = self._asked(condition, argument, tool, certain=certain)
-        others = self._otherwise_spelled(condition, argument, tool) if certain == negated else ()
+        loosely = certain == negated
+        others = self._otherwise_spelled(condition, argument, tool) if loosely else ()
+        others = as_text(condition, argument) if alone and not loosely else others
         if negated:
             given = Part() if condition.or_left_out or (argument.required and not certain) else present
             if certain and condition.or_left_out:

@@ -159,7 +159,8 @@ class Grounding:
             if argument is None:
                 return None
             said = replace(condition, given=condition.given or condition.argument in given)
-            whole = whole.with_(conditions.ground(said, argument, tool, certain=certain))
+            alone = sum(each.argument == condition.argument for each in limit.conditions) == 1
+            whole = whole.with_(conditions.ground(said, argument, tool, certain=certain, alone=alone))
         return whole
 
     def _giving(self, limit: Giving, tool: Tool) -> Ground:

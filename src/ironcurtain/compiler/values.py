@@ -47,7 +47,8 @@ class Values:
     def spelled(self, text: str, argument: Argument) -> Sequence[str]:
         """Return a value as it is sent: a name of the set-up for an argument that takes names stands for its values."""
         key = self.setup.name_of(text)
-        return (text,) if argument.choices or key is None else self.setup.known.names[key]
+        is_choice = text.lower() in {str(choice).lower() for choice in argument.choices}
+        return (text,) if is_choice or key is None else self.setup.known.names[key]
 
     def located(self, name: Name, *, certain: bool) -> Sequence[str]:
         """Return the directories, here or elsewhere, that a name stands for; what tightens takes every spelling."""

@@ -30,6 +30,8 @@ _DEFAULTED: Final = re.compile(
     r"|\bfalls? back\b|\bwithout it\b|\b(?:when|if) (?:missing|absent)\b|\bif not set\b"
     r"|\b(?:is|are) used otherwise\b|\botherwise\b[^.]{0,40}\b(?:the|all|every\w*|current|latest|open)\b"
 )
+_INSTEAD: Final = re.compile(r"\b(?:instead of|alternative to|rather than) [`'\"]?(\w+)")
+"""One of two arguments that say the same in two ways."""
 _DIRECTORIES: Final = lexicon("path dir directory folder root cwd workdir workspace project repo repository vault")
 _SAVING: Final = lexicon("download save export screenshot record")
 _WRITTEN: Final = lexicon("output out dest dst destination save target export download")
@@ -47,6 +49,8 @@ def is_missed(
     `others` are all arguments of the tool with their roles.
     """
     given = frozenset(roles)
+    way = _INSTEAD.search(argument.says)
+    instead = bool(way) and not argument.required and bool(_REACHED.intersection(given, _roles_of(way, others)))
     starts_thread = "thread" in argument.words and "send" in effects  # left out, it begins one
     told = bool(argument.defaults) or _DEFAULTED.search(argument.says) is not None
     said = _DEFAULTED.search(argument.says) is not None and not argument.required
@@ -56,7 +60,7 @@ def is_missed(
     needed = [found for other, found in others.values() if other.required]
     once = not argument.required and any(_SAID_ONCE.intersection(given, found) for found in needed)
     # Another argument says where; or all of a directory is looked at, which is a path of the call by itself.
-    if given <= NEVER_MISSED or argument.above or starts_thread or once or narrows:
+    if given <= NEVER_MISSED or argument.above or starts_thread or once or narrows or instead:
         return False
     beside = [other for leaf, (other, _) in others.items() if leaf != argument.leaf and other.required]
     if beside and given <= EXTRAS:
@@ -77,6 +81,11 @@ def is_missed(
         return not written and (makes or not _SAVING.isdisjoint(words_of(name))) and "return" not in argument.says
     looks = effects <= {"read"} and _is_first_path(argument, others)  # where nothing says where, it looks everywhere
     return looks or (argument.words[-1] in _DIRECTORIES and not argument.several)
+
+
+def _roles_of(way: re.Match[str] | None, others: Mapping[str, tuple[Argument, Collection[str]]]) -> Collection[str]:
+    """Return the roles of the argument that a description names."""
+    return others[way[1]][1] if way is not None and way[1] in others else ()
 
 
 def _narrows(argument: Argument, others: Mapping[str, tuple[Argument, Collection[str]]]) -> bool:

@@ -49,7 +49,8 @@ _FILES: Final = lexicon("path filepath filename file directory dir folder workdi
 _REMOTE_STORES: Final = re.compile(
     r"\b(?:google (?:drive|docs?|sheets?|slides?|workspace|calendar)|gdrive|gmail|github|gitlab|bitbucket|s3|bucket|"
     r"dropbox|onedrive|sharepoint|airtable|notion|confluence|netlify|salesforce|hubspot|zendesk|freshdesk|odoo|jenkins|"
-    r"trello|supabase|azure|gcs|nextcloud|owncloud|webdav|cloud storage)\b"
+    r"trello|supabase|azure|gcs|nextcloud|owncloud|webdav|cloud storage|"
+    r"wiki pages?)\b"
 )
 _CODE: Final = re.compile(r"\b(?:merge requests?|gitlab)\b")
 _LOCAL: Final = re.compile(

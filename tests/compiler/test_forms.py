@@ -71,11 +71,18 @@ def test_whole_statements_are_near_what_a_sentence_says(sentence: str, statement
         "At most 5 recipients per email.",
         "It may run the commands ls, find and git.",
         "Never forget anything.",
+        "You may send mail to contacts, but only with a password.",
+        "2025 is closed, so nothing may be sent before.",
     ],
 )
 def test_nothing_is_offered_that_leaves_words_of_its_sentence_out(sentence: str) -> None:
     for lines in form_of(sentence).wholes:
         assert all("is" in line for line in lines), lines
+
+
+@pytest.mark.parametrize("sentence", ["Only I send mail.", "No other file goes out with a mail."])
+def test_what_only_somebody_else_may_do_is_never_offered_as_a_permission(sentence: str) -> None:
+    assert not [line for lines in form_of(sentence).wholes for line in lines if line.startswith("may")]
 
 
 def test_what_is_offered_for_people_outside_a_list_is_not_turned_round() -> None:

@@ -46,6 +46,9 @@ def by_table(text: str) -> tuple[str, ...] | None:
     ("sentence", "statements"),
     [
         ("may read email.", ["may read email."]),
+        ("NEVER SEND EMAIL.", ["must never send email."]),
+        ("Never Send anything to anyone outside contacts.", ['must never send anything to anyone outside "contacts".']),
+        ("Ask me before Deleting email.", ["must ask before deleting email."]),
         ("It may read files in my Projects folder.", ['may read files in "Projects".']),
         ("The assistant is allowed to send email to people in my contacts.", ['may send email to "contacts".']),
         ("You can look at all my emails.", ["may read emails."]),
@@ -107,6 +110,16 @@ def test_sentences_that_are_statements_but_for_a_few_words(sentence: str, statem
         "The Projects server is read-only.",
         "In Projects, never delete anything.",
         "The moon is read-only.",
+        "Never write to Ann.",
+        "Never write email to Ann.",
+        "You may write to contacts.",
+        "You may read my Projects.",
+        "Never delete my Projects folder.",
+        "Never touch my Projects.",
+        "Never delete messages or post in #team.",
+        "Never read files in Projects/private.",
+        "It may use bank/send_money where `amount` is 1,000.",
+        "It may use slack/post_message where `text` contains foo and bar.",
         "You may send email that sounds like a promise.",
         "Lire les courriels est permis.",
         "x",
@@ -242,7 +255,7 @@ def test_what_only_one_reading_understood_permits_nothing_until_the_owner_agrees
     one, two = compared(MAYS, UNREAD)
     assert (one, two.statements) == (MAYS, ("must never delete email.",))
     assert compared(UNREAD, UNREAD) == (UNREAD, UNREAD)
-    assert compared(UNREAD, replace(MAYS, statements=("may send email.",)))[0].state is State.NOT_A_RULE
+    assert compared(UNREAD, replace(MAYS, statements=("may send email.",)))[0].state is State.UNREAD
 
 
 def test_a_prohibition_of_one_reading_is_kept_where_no_call_shows_the_difference() -> None:

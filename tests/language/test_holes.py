@@ -1110,6 +1110,17 @@ def test_a_word_that_stands_for_nobody_is_an_error_also_where_a_tool_takes_no_pe
     assert "force is no" in compiled("must never push to force.", git).problem()
 
 
+def test_a_prohibition_on_people_asks_about_whatever_is_not_reading_alone() -> None:
+    journeys = {
+        "c": [tool("trigger_journey", "Trigger a customer journey.", "step"), tool("follow_user", "Follow.", "user_id")]
+    }
+    found = policy(
+        "may use c/trigger_journey or c/follow_user.\nmust never do anything with anything to ann.", journeys
+    )
+    assert found.decide("c/trigger_journey", step="1") == "escalate"
+    assert found.decide("c/follow_user", user_id="ann") != "allow"
+
+
 LISTS = {
     "m": [
         tool("batch_modify_emails", "Modify the labels of several emails.", "messageIds:list addLabelIds:list"),
@@ -1149,8 +1160,25 @@ def test_a_name_that_begins_right_does_not_lead_elsewhere(limit: str) -> None:
         ("tmp/a/../../x", "deny"),
         ("tmp/..", "deny"),
         ("tmp/./x", "deny"),
+        ("tmp/..\\..\\models", "deny"),
+        ("tmp/%2e%2e/models", "deny"),
+        ("tmp/..%2fmodels", "deny"),
+        ("tmp/.. /m", "deny"),
+        ("tmp/\uff0e\uff0e/models", "deny"),
     ):
         assert found.decide("s3/delete_object", bucket="b", key=key) == expected, key
+
+
+def test_two_dots_of_a_pattern_are_no_dots_of_a_path() -> None:
+    found = policy("may use s3/delete_object where `key` matches /tmp\\/..*/.", STORE)
+    assert found.decide("s3/delete_object", bucket="b", key="tmp/a") == "allow"
+    assert found.decide("s3/delete_object", bucket="b", key="tmp/../models") == "deny"
+
+
+def test_a_url_that_begins_with_a_host_alone_is_an_error() -> None:
+    web = {"web": [tool("fetch", "Fetch a web page.", url={"type": "string", "description": "URL of the page"})]}
+    line = 'may use web/fetch where `url` starts with "https://docs.python.org".'
+    assert "a host goes on" in compiled(line, web).problem()
 
 
 def test_a_flag_that_may_stay_away_is_not_asked_about_where_it_does() -> None:

@@ -231,7 +231,7 @@ class Terminal:
             if answer == "2":
                 read.readings[number] = read.second[number]
             read.readings[number] = replace(read.readings[number], agreed=True)
-        read.second = []
+            read.second[number] = read.readings[number]
 
 
 def words_for(tools: Sequence[Tool], known: Known) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.bounds import FLAGS, as_text, by_kind, compared, typed
 from ironcurtain.compiler.parts import PRESENT, Ground, Part
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.catalogue import Argument, Tool
     from ironcurtain.compiler.values import Values
     from ironcurtain.language.statement import Condition, Name
+
+
+_OPEN_HOST: Final = re.compile(r"(?i)[a-z][a-z0-9+.-]*://[^/]*")
+"""A URL that ends in its host, which another host may begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,8 @@ class Conditions:
         """The condition as a part, and whether it is the part that must not hold."""
         key, test = f"arg:{argument.leaf}", condition.test
         texts = [value.text for value in condition.values]
+        if certain and test is Comparison.STARTS:
+            _require_closed(texts)
         if not certain and (part := self._of_path(condition, argument)) is not None:
             return part, False
         if (part := by_kind(condition, argument)) is not None:
@@ -110,8 +116,6 @@ class Conditions:
             case Comparison.CONTAINS if certain and "array" in argument.types:  # one of the elements
                 values = typed(argument, [each for text in texts for each in self.values.spelled(text, argument)])
                 return Part(values={key: {"in": values}}), False
-            case Comparison.STARTS if certain and any(text.startswith("/") for text in texts):
-                raise Problem("`starts with` a slash says nothing of `..`", f"write is under {texts[0]}")
         spelled = [
             each for text in texts for each in {text: None, **dict.fromkeys(self.values.spelled(text, argument))}
         ]
@@ -189,6 +193,15 @@ class Conditions:
             return Part(domains=(roles, hosts))
         every = [each for host in hosts for each in self.values.members(host)]
         return Part(values={f"arg:{argument.leaf}": {"matches": rf"(?i)[^@]*@({'|'.join(map(below_domain, every))})"}})
+
+
+def _require_closed(texts: Sequence[str]) -> None:
+    """Raise a `Problem` for beginnings that say nothing of where a name leads."""
+    for text in texts:
+        if _OPEN_HOST.fullmatch(text):
+            raise Problem("a host goes on behind such a beginning", f"write on {text.rpartition('/')[2]}")
+        if text.startswith("/"):
+            raise Problem("`starts with` a slash says nothing of `..`", f"write is under {text}")
 
 
 def _is_relative(text: str, argument: Argument) -> bool:

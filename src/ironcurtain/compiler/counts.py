@@ -55,7 +55,11 @@ def _of_its_things(noun: str, tool: Tool) -> list[Argument]:
     """Return the list that a call must give and that holds what the tool is about: more than 20 emails at once."""
     if noun not in {normal(each) for each in (*tool.things, *tool.loose_things)}:
         return []
+    called = {normal(word) for word in tool.name_words}
+    others = {word for thing in tool.things if normal(thing) != noun for word in map(normal, thing.split())} & called
     needed = [a for a in tool.arguments.values() if a.required and ("array" in a.types or "[]" in a.leaf)]
+    if any(("[]" not in a.leaf and not _is_plural(a)) or others.intersection(map(normal, a.words)) for a in needed):
+        return []  # several in one text; a list of something else that the tool is about
     lists = {argument.leaf.partition("[]")[0] for argument in needed}
     return needed if len(lists) == 1 and not any(argument.has(Category.PARTY) for argument in needed) else []
 

@@ -36,7 +36,7 @@ _NEEDS: Final = {
     "run": frozenset[str](),
 }
 """The roles that an act cannot do without. What else a call gives of paths, people, hosts and commands stays out."""
-_BY_A_PART: Final = frozenset({Comparison.ENDS, Comparison.CONTAINS, Comparison.MATCHES})
+_BY_A_PART: Final = frozenset({Comparison.STARTS, Comparison.ENDS, Comparison.CONTAINS, Comparison.MATCHES})
 """Comparisons that describe a text by a part of it, or by a pattern."""
 _AUDIENCES: Final = frozenset({"group", "distribution", "mailing", "audience", "broadcast"})
 _ALONG: Final = frozenset({"file", "image", "photo", "picture", "video", "document"})
@@ -200,6 +200,7 @@ def leading_elsewhere(statement: Statement, tool: Tool) -> Iterator[Part]:
     """Yield what a permission keeps out of names that it describes by a part: `tmp/../other` is not below `tmp/`."""
     for condition in (each for limit in statement.limits if isinstance(limit, Where) for each in limit.conditions):
         argument = tool.argument(condition.argument)
-        spoken_of = any(r"\.\." in name.text or ".." in name.text for name in condition.values)
+        dots = r"\.\." if condition.test is Comparison.MATCHES else ".."
+        spoken_of = any(dots in name.text for name in condition.values)
         if condition.test in _BY_A_PART and argument is not None and is_name(argument, tool) and not spoken_of:
             yield Part(values={f"arg:{argument.leaf}": {"matches": DOT_SEGMENTS}})

@@ -258,7 +258,7 @@ def _needs_somebody(tool: Tool) -> bool:
 
 def _might_reach(tool: Tool) -> bool:
     """Return whether somebody might get something by a tool that has no argument for people."""
-    return tool.in_doubt or not tool.might.acts.isdisjoint(_TO_SOMEBODY)
+    return tool.in_doubt or not tool.might.acts <= {"read"}
 
 
 def known_argument(tool: Tool, name: str, *, whole: bool = False) -> None:

@@ -48,7 +48,7 @@ class Consult(Protocol):
         ...
 
     def disputed(self, read: Read, disputes: Sequence[Dispute]) -> None:
-        """Let the owner choose between two readings; changes the first where they take the second."""
+        """Let the owner choose between two readings; both are then what they took."""
         ...
 
 
@@ -84,14 +84,18 @@ class Making:
             if all(each.agreed or each.reader == "parser" for each in read.readings):
                 self.stages.remember(product, self.servers, self.known, self.kept)
             return self._questioned(product)
-        second = self._compiled(text, read.other())
-        joined, disputes = self.stages.compared(read, product, second, self.directory, self.surroundings)
-        if consult is None:
-            return self._questioned(joined)
+        while True:  # an answer may bring out a difference that another sentence hid
+            second = self._compiled(text, read.other())
+            joined, disputes = self.stages.compared(read, product, second, self.directory, self.surroundings)
+            if consult is None:
+                return self._questioned(joined)
+            asked = [each for each in disputes if each.changes]
+            if not asked:
+                break
+            consult.disputed(read, asked)
+            product = self._compiled(text, read)
         for each in disputes:
-            if not each.changes:
-                read.readings[each.number - 1] = united(read.readings[each.number - 1], read.second[each.number - 1])
-        consult.disputed(read, [each for each in disputes if each.changes])
+            read.readings[each.number - 1] = united(read.readings[each.number - 1], read.second[each.number - 1])
         return self._questioned(self._compiled(text, read))
 
     def _new_tools(self, read: Read) -> dict[str, list[str]]:

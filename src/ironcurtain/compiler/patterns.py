@@ -50,7 +50,7 @@ def anywhere(pattern: str) -> str:
     return f"(?i)(.*/)?({pattern.removeprefix('(?i)')})"
 
 
-DOT_SEGMENTS: Final = r"(.*[/\\])?\.\.?([/\\].*)?"
+DOT_SEGMENTS: Final = r"(?i)((.|\n)*([/\\\s]|%2f|%5c))?(\.|%2e){1,2}(([/\\\s?#;]|%2f|%5c|%00)(.|\n)*)?"
 """A name on the way of which `.` or `..` stands, so that it may lead elsewhere than it begins."""
 
 

@@ -184,9 +184,9 @@ def compared(one: Reading, two: Reading) -> tuple[Reading, Reading]:
 
 
 def _tightening(reading: Reading) -> Reading:
-    """Return what a reading forbids and asks about."""
+    """Return what a reading forbids and asks about; without any, the sentence is not understood."""
     lines = tuple(text for text in reading.statements if not text.startswith(Mood.MAY.value))
-    return replace(reading, state=State.READ if lines else State.NOT_A_RULE, statements=lines)
+    return replace(reading, statements=lines) if lines else UNREAD
 
 
 def united(one: Reading, two: Reading) -> Reading:

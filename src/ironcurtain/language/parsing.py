@@ -190,10 +190,10 @@ class _Statements(Transformer[Token, Any]):
         return tuple(dict.fromkeys(_GERUNDS[str(act)] for act in acts))
 
     def act(self, word: Token) -> str:
-        return _verb(str(word))
+        return word.lower() if word.lower() in ACTS else _verb(str(word))
 
     def act_ing(self, word: Token) -> str:
-        return _GERUNDS.get(str(word)) or _verb(str(word))
+        return _GERUNDS.get(word.lower()) or _verb(str(word))
 
     def things(self, *things: Thing) -> tuple[Thing, ...]:
         return things

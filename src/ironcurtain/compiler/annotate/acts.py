@@ -67,6 +67,8 @@ for _acts, _words in _VERBS.items():
     for _word in _words.split():
         _BY_VERB[_word] = _BY_VERB.get(_word, NOTHING) | frozenset(_acts.split())
 _OWN: Final = frozenset(_BY_VERB)
+VERBS: Final = _OWN
+"""Every verb of an act."""
 for _word in _OWN:  # `rerun`, `unsuspend`
     if len(_word) > 2:
         _BY_VERB.setdefault(f"re{_word}", _BY_VERB[_word])

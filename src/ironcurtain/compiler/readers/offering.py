@@ -53,6 +53,7 @@ _SAYING: Final = stems_of(
 )
 """What is done with words alone."""
 _BUDGET: Final = re.compile(r"\b(\d{1,6}) (?:tool )?calls?\b(?!.*\d)", re.IGNORECASE)
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _SPANS: Final = lexicon("second minute hour day week")
 """Units in which an argument may count otherwise than the sentence."""
 _FEW: Final = 8  # tools that a whole statement names one by one
@@ -173,7 +174,9 @@ class Forms:
             lines: list[str] = []
             for each in clauses:
                 candidates = [*self._candidates(each, sentence)]
-                lines += candidates[min(number, len(candidates) - 1)] if candidates else []
+                if not candidates:  # a whole statement says all of its sentence
+                    return
+                lines += candidates[min(number, len(candidates) - 1)]
             whole = tuple(dict.fromkeys(lines))
             if whole and whole not in seen and len(seen) < OFFERED:
                 seen.add(whole)
@@ -244,6 +247,8 @@ def _leaves_out(wording: Wording, tools: Sequence[Tool], lines: Sequence[str]) -
     text = " ".join(lines)
     if not all(number.value in text or not _SPANS.isdisjoint(number.words) for number in wording.numbers):
         return True
+    if any(_YEAR.fullmatch(number.value) and not number.words for number in wording.numbers):
+        return True  # when, and not how many
     if wording.mood.tightens and "anything with anything" not in text:
         return False
     if wording.beyond:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.annotate.acts import VERBS
 from ironcurtain.language.parsing import StatementError, parse
 from ironcurtain.language.statement import ACTS, Content, Mood, Name, Statement
 from ironcurtain.language.writing import RESERVED, gerund, write
@@ -36,13 +37,13 @@ _PAST: Final = {
 }  # fmt: skip
 _VERBS: Final = {
     "look at": "read", "view": "read", "see": "read", "edit": "change", "modify": "change", "update": "change",
-    "alter": "change", "write": "create or change", "add": "create", "make": "create", "remove": "delete",
+    "alter": "change", "add": "create", "make": "create", "remove": "delete",
     "erase": "delete", "execute": "run",
 }  # fmt: skip
 """Everyday verbs as acts. A verb that says less than its act is none: who may list or forward may not read or send."""
 _ING: Final = {
     "looking at": "reading", "viewing": "reading", "editing": "changing", "modifying": "changing",
-    "updating": "changing", "writing": "creating or changing", "adding": "creating", "removing": "deleting",
+    "updating": "changing", "adding": "creating", "removing": "deleting",
     "erasing": "deleting", "executing": "running",
 }  # fmt: skip
 _ACTS: Final = "|".join(ACTS)
@@ -93,10 +94,17 @@ _EDGE: Final = r"(?:(?<![\w#@~/*:+.\-\u00ab])(?=\w)|(?<=\w)(?![\w#@~/*:+\-\u00bb
 _SUBSTITUTIONS: Final = tuple(
     (re.compile(pattern.replace(r"\b", _EDGE), re.IGNORECASE), replacement) for pattern, replacement in _TABLE
 )
+_CAPITALS: Final = re.compile(
+    rf"{_EDGE}(?:{'|'.join((*ACTS, *map(gerund, ACTS)))}|never|may|must|ask|before|email|files?|messages?){_EDGE}",
+    re.IGNORECASE,
+)
+"""Words of the grammar, which mean the same in capitals."""
 _ATOM: Final = re.compile(r"`[^`]*`|(?<=\bmatches )/(?:[^/\\]|\\.)+/")
 """What stands for itself as a whole: the name of an argument, a pattern."""
 _NAME: Final = re.compile(r"[^\s,;\"`]*[#@~/\\*\d][^\s,;\"`]*|\w+(?:[-.]\w+)+")
 """Words that are names, and no English."""
+_MAIL: Final = frozenset({"email", "mail"})
+"""Verbs that are things before all else."""
 _COMPOUNDS: Final = frozenset({"say-so", "go-ahead", "read-only", "e-mail", "e-mails"})
 """Words of English that look like names."""
 _TWO: Final = re.compile(
@@ -217,6 +225,7 @@ def _substituted(clause: str, known: Known) -> str | None:
         text = f"must never do anything with anything in {closed[1] or closed[2]}"
     if re.search(r"\bonly\b", text) and not re.search(r"\bonly (?:in|on|to|with|after|where)\b", text):
         return None  # what it closes is not said in the place where it must be
+    text = _CAPITALS.sub(lambda found: found[0].lower(), text)
     for pattern, replacement in _SUBSTITUTIONS:
         text = pattern.sub(replacement, text).strip()
     for mark, words in ((r"@@(\S+(?: \S+)?)", _VERBS), (r"@<(\S+(?: \S+)?)", _ING)):
@@ -230,7 +239,24 @@ def _substituted(clause: str, known: Known) -> str | None:
     for number, name in enumerate(names):
         text = text.replace(f"\u00ab{number}\u00bb", name)
     line = _direct(text)
-    return line if line and _keeps_names(clause, line) else None
+    if line is None or not _keeps_names(clause, line):
+        return None
+    return None if _is_ambiguous(clause, line, known) else line
+
+
+def _is_ambiguous(clause: str, line: str, known: Known) -> bool:
+    """Return whether words of a statement may be meant otherwise than the grammar takes them."""
+    if re.search(r"\d,\d", clause) or (" where " in f" {clause} " and " and " in clause):
+        return True  # thousands; values that must all be there
+    statement = parse(line)
+    if not isinstance(statement, Statement):
+        return False
+    every = {name.lower() for name in (*known.directories, *known.lists, *known.names)}
+    nouns = [thing.noun.lower() for thing in statement.doing.things if thing.noun]
+    named = any(noun in every for noun in nouns)  # the directory Documents, and not documents anywhere
+    verbal = any(noun in VERBS and noun not in _MAIL for noun in nouns[1:])  # delete messages or post
+    inside = any(re.search(rf"(?<![\w/~.-]){re.escape(name)}/", clause, re.IGNORECASE) for name in every)
+    return named or verbal or inside
 
 
 def _plain(name: str) -> str:

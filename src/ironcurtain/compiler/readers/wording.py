@@ -70,7 +70,7 @@ _ASK: Final = re.compile(
     r"sign[- ]?(?:ed )?off|go-ahead|say(?:s)? yes|said yes|said so|say so|my ok(?:ay)?|our ok(?:ay)?|an ok(?:ay)?|"
     r"needs? (?:my|our|an?|the) (?:ok\w*|yes|word|nod)|talk to (?:me|us)|first|beforehand|see it before|show (?:me|us)|"
     r"let (?:me|us)|tell (?:me|us) (?:first|before)|i (?:decide|want to (?:see|read|know|approve))|wait for (?:me|my)|"
-    r"with me)\b",
+    r"with me|(?:after|once|until|unless) i(?:'ve| have)?)\b",
     re.IGNORECASE,
 )
 _ELSE: Final = re.compile(
@@ -78,6 +78,8 @@ _ELSE: Final = re.compile(
     re.IGNORECASE,
 )
 _OUTSIDE: Final = re.compile(r"\boutside\b|\bnot (?:in|on|from|at) (?:my |our |the )?(?=[\w#~/@])", re.IGNORECASE)
+_NO_OTHER: Final = re.compile(r"\s*no(?: other|body else| one else|thing else)?\b", re.IGNORECASE)
+_ONLY_I: Final = re.compile(r"\bonly (?:i|we|me|us|my \w+) ", re.IGNORECASE)
 _SPLIT: Final = re.compile(
     r"\s*(?:;|\.\s|(?<!one)(?<!body)(?<!thing)(?<!where)(?<!\ball),? but (?!not\b)|"
     r", (?:and|so|yet) (?=(?:it|they|you|never|no|ask|only|the|don'?t|do not|always|please)\b)|"
@@ -193,8 +195,10 @@ def _wording(text: str, heading: str, known: Known) -> Wording:
     only = (
         bool(re.search(r"\bonly\b|\b(?:nothing|nowhere|no one) else\b|\bno other\b", text, re.IGNORECASE)) and not asks
     )
-    if only and mood is Mood.NEVER:
+    if only and mood is Mood.NEVER and not _NO_OTHER.match(text):
         mood = Mood.MAY
+    if _ONLY_I.search(text):  # and nobody else
+        mood, only = Mood.NEVER, False
     names = tuple(_names(text[: taken.start()] if taken else text, known))
     excepted = tuple(_names(text[taken.end() :], known)) if taken else ()
     outside = _OUTSIDE.search(text) is not None

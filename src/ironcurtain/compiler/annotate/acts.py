@@ -30,10 +30,10 @@ _VERBS: Final[dict[str, str]] = {
     "read change": "consume receive dequeue",
     "read create": "export convert backup transcode archive_to compress zip unzip unpack decompress",
     "create": """create new overlay make generate draft register copy duplicate record schedule init initialize
-        provision fork produce compose define establish compile slice allocate reserve setup""",
+        provision fork produce compose define establish compile slice allocate reserve setup prepare""",
     "create change": """add ingest pull insert append write put save store set upsert import commit prepend merge sync
         synchronize lpush rpush sadd zadd xadd hset incr mset setex apply log_time concat annotate resize attach
-        bookmark overwrite bump publish_draft seed populate stage embed""",
+        bookmark overwrite bump publish_draft seed populate stage embed optimize optimise simplify reconcile""",
     "change": """update edit modify change patch replace mark complete close reopen archive unarchive star unstar toggle
         enable disable configure adjust assign unassign label untrash reset cancel approve reject tag untag
         link lock unlock pause resume stop snooze pin unpin format sort fill press type click drag revert rollback

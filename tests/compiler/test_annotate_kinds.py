@@ -448,3 +448,13 @@ def test_near_misses_of_floors_for_files_and_people(definition: dict[str, Any], 
 def test_a_filter_whose_text_says_what_is_taken_instead_is_missed(says: str) -> None:
     found = tool("read_symbols", "Read the symbols of a file", project_path="Path of the project", file_path=says)
     assert entry(found, "file_path")["absent"] == "unknown"
+
+
+def test_one_of_two_arguments_that_say_the_same_is_left_out_for_the_other() -> None:
+    said = "The name, instead of recipient"
+    fields = one(
+        tool("send_attachment", "Send an attachment.", path="", paths=LIST, recipient="", username=said)
+    ).fields()
+    arguments: Any = fields["args"]
+    assert arguments["path"]["absent"] == "nothing"
+    assert arguments["username"]["absent"] == "nothing"

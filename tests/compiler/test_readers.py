@@ -448,3 +448,49 @@ def test_a_verb_that_says_less_than_an_act_is_not_read_as_the_act(sentence: str)
 def test_a_prohibition_of_a_verb_that_says_less_than_an_act_leaves_the_act() -> None:
     read = read_constitution("Never forward email.", TOOLS, KNOWN, Readings())
     assert not any("send" in line for each in read.readings for line in each.statements)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**No** agent may send email.",
+        "**If I am away,** you may send email to contacts.",
+        "**Only on Mondays** you may send email to contacts.",
+        "**In #team only:** you may send messages.",
+        "__Nobody__ may send email.",
+        "- You may send email to people\n  - in my contacts",
+        "You may send email\n- to contacts",
+        "## When I am on holiday\n\n- You may send email to contacts.",
+        "If Ann agrees:\nYou may send email to contacts.",
+        "On weekends\nyou may send email to contacts.",
+        "Nobody but Ann\nmay send email.",
+        "# Forbidden\n\nYou may send email.",
+        "## Old rules, no longer valid\n\nYou may send email.",
+    ],
+)
+def test_what_stands_around_a_permission_may_limit_it(text: str) -> None:
+    found = read_constitution(text, TOOLS, KNOWN, Readings())
+    permissions = [line for each in found.readings for line in each.statements if line.startswith("may")]
+    assert not permissions
+
+
+def test_a_list_item_over_items_that_limit_it_is_read_with_them_and_not_alone() -> None:
+    found = read_constitution("- You may send email\n  - to contacts", TOOLS, KNOWN, Readings())
+    assert [line for each in found.readings for line in each.statements] == ['may send email to "contacts".']
+
+
+@pytest.mark.parametrize(
+    ("sentence", "tool"),
+    [
+        ("NEVER EDIT FILES.", "files/write_file"),
+        ("Never Modify files.", "files/write_file"),
+        ("EDITING FILES IS FORBIDDEN.", "files/write_file"),
+        ("Reading or sending email is not okay.", "mail/send_email"),
+        ("Never destroy email.", "mail/delete_email"),
+        ("Never read or post email.", "mail/send_email"),
+    ],
+)
+def test_a_verb_in_capitals_or_as_a_gerund_is_the_act_or_unread(sentence: str, tool: str) -> None:
+    lines = by_table(sentence)
+    compiled = compile_statements([Sourced(parse(line)) for line in lines or ()], TOOLS, KNOWN)
+    assert lines is None or tool in {each for meaning in compiled.meanings for each in meaning.tools}

@@ -51,7 +51,7 @@ class Sentence:
     after: str = ""
     """The paragraph before the list it is an item of, where none introduces it."""
     marked: bool = False
-    """It is quoted, crossed out, ticked or in a table: whatever that means, it is not said plainly."""
+    """It is quoted, crossed out, ticked, in a table or over a list that it goes on in: it is not said plainly."""
 
 
 def sentences_of(text: str) -> list[Sentence]:
@@ -98,10 +98,13 @@ def sentences_of(text: str) -> list[Sentence]:
 
 def _with_parents(blocks: list[_Block]) -> list[_Block]:
     following = [*blocks[1:], _Block("")][: len(blocks)]
-    return [
-        replace(one, leads=one.item and two.item and two.indent > one.indent and len(one.text.split()) <= _FEW)
-        for one, two in zip(blocks, following, strict=True)
-    ]
+    found = []
+    for one, two in zip(blocks, following, strict=True):
+        below = two.item and (two.indent > one.indent if one.item else not one.level)
+        goes_on = below and not one.text.endswith((":", ".", "!", "?"))  # what stands below it may limit it
+        leads = one.item and below and len(one.text.split()) <= _FEW
+        found.append(replace(one, leads=leads, marked=one.marked or goes_on))
+    return found
 
 
 def _is_followed(text: str, lead: str) -> bool:

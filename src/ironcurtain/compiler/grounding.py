@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, assert_never
 
+from ironcurtain.compiler.annotate.acts import READERS
 from ironcurtain.compiler.annotate.text import words_of
 from ironcurtain.compiler.conditions import Conditions
 from ironcurtain.compiler.counts import count
@@ -258,7 +259,7 @@ def _needs_somebody(tool: Tool) -> bool:
 
 def _might_reach(tool: Tool) -> bool:
     """Return whether somebody might get something by a tool that has no argument for people."""
-    return tool.in_doubt or not tool.might.acts <= {"read"}
+    return tool.in_doubt or not tool.might.acts <= {"read"} or READERS.isdisjoint(tool.name_words)
 
 
 def known_argument(tool: Tool, name: str, *, whole: bool = False) -> None:

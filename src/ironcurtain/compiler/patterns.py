@@ -50,7 +50,11 @@ def anywhere(pattern: str) -> str:
     return f"(?i)(.*/)?({pattern.removeprefix('(?i)')})"
 
 
-DOT_SEGMENTS: Final = r"(?i)((.|\n)*([/\\\s]|%2f|%5c))?(\.|%2e){1,2}(([/\\\s?#;]|%2f|%5c|%00)(.|\n)*)?"
+DOT_SEGMENTS: Final = (
+    r"(?i)((.|\n)*[/\\])?\.([/\\](.|\n)*)?"  # a dot between slashes
+    r"|(.|\n)*(\.|%2e)(\.|%2e)([^a-z0-9.](.|\n)*)?"  # two dots, unless a word goes on behind them
+    r"|(.|\n)*(%25|%c0|%e0|%u|%2e|%2f|%5c)(.|\n)*"  # other spellings of dots and slashes
+)
 """A name on the way of which `.` or `..` stands, so that it may lead elsewhere than it begins."""
 
 

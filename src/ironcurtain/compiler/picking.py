@@ -51,7 +51,8 @@ PATHS_OF: Final = {
 """The paths that an act is about: what is sent is read, what is deleted is written."""
 _SYNONYMS: Final = {
     "write": "create or change", "edit": "change", "modify": "change", "update": "change", "alter": "change",
-    "remove": "delete", "erase": "delete", "add": "create", "make": "create", "execute": "run", "view": "read",
+    "remove": "delete", "erase": "delete", "destroy": "delete", "wipe": "delete", "purge": "delete", "fetch": "read",
+    "show": "read", "get": "read", "see": "read", "add": "create", "make": "create", "execute": "run", "view": "read",
 }  # fmt: skip
 """Verbs that mean an act, and would mean less if they stood for the tools that bear them."""
 _FILES: Final = frozenset({"file", "document", "folder", "directory"})
@@ -204,7 +205,8 @@ def _by_verb(doing: Doing, tools: Sequence[Tool], found: list[Pick], *, tightens
     """Add the tools that bear a verb which is no act in their names."""
     verbs = [act for act in doing.acts if act not in ACTS]
     for verb in verbs:
-        if meant := _SYNONYMS.get(verb) or next((a for v, a in _SYNONYMS.items() if verb in _gerunds(v)), ""):
+        plain = verb.lower()
+        if meant := _SYNONYMS.get(plain) or next((a for v, a in _SYNONYMS.items() if plain in _gerunds(v)), ""):
             raise Problem(f"{verb} is no act", f"write {meant}")
         bearing = [tool for tool in tools if _bears(verb, tool)]
         if not tightens:
@@ -215,8 +217,18 @@ def _by_verb(doing: Doing, tools: Sequence[Tool], found: list[Pick], *, tightens
         about = [tool for tool in bearing if any(is_about(thing, tool, loosely=True) for thing in doing.things)]
         if not bearing:
             raise _nothing(doing, tools, tightens=tightens)
-        found = [*found, *(Pick(tool) for tool in about or bearing if all(tool is not pick.tool for pick in found))]
+        here = [tool for tool in bearing if not doing.things or _has_things(doing, tool.server, tools)]
+        if not about and not here:  # what is called so does it to something else
+            names = ", ".join(tool.key for tool in bearing[:3])
+            raise Problem(f"no tool that is called {verb} is about that", f"name tools with use: {names}")
+        found = [*found, *(Pick(tool) for tool in about or here if all(tool is not pick.tool for pick in found))]
     return found
+
+
+def _has_things(doing: Doing, server: str, tools: Sequence[Tool]) -> bool:
+    """Return whether a server has tools for a thing that is spoken of."""
+    own = [tool for tool in tools if tool.server == server]
+    return any(is_about(thing, tool, loosely=True, by_doubt=False) for thing in doing.things for tool in own)
 
 
 def _bears(verb: str, tool: Tool) -> bool:

@@ -43,6 +43,14 @@ _OPENING: Final = re.compile(
     re.IGNORECASE,
 )
 """What holds for a whole sentence, and stands at its beginning."""
+_CONDITION: Final = re.compile(
+    r"\b(?:no|not|never|none|nobody|nothing|neither|nor|only|except\w*|unless|until|if|when\w*|while|without|old|former|"
+    r"draft|obsolete|invalid|expired|deprecated|forbid\w*|prohibit\w*|off[- ]limits|banned|blocked|restricted|"
+    r"don'?t\w*|ask\w*|approv\w*|agree\w*|weekend\w*|weekday\w*|holiday\w*|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b"
+    r"|^\W*(?:on|in|at|for|after|before|during|with|from|by|over|under|as|to|once|till|since)\b",
+    re.IGNORECASE,
+)
+"""Words of a heading under which a permission may not hold as it stands."""
 
 
 @dataclass(slots=True)
@@ -118,11 +126,23 @@ def read_constitution(
             continue
         plain = not sentence.marked and not _depends(sentence, sentences, readings)
         found = read_by_table(sentence, known, is_whole) if plain else None
+        if found and _is_conditional(sentence) and any(_permits_by_itself(line) for line in found):
+            found = None
         readings.append(Reading(State.READ, found, "parser") if found else _unread(sentence, tools, known))
     read = Read(sentences, readings)
     if asking is not None and asking.speaker is not None and read.unread:
         _by_model(read, asking.speaker, Matter(tools, known, read.sentences, read.unread), asking)
     return read
+
+
+def _is_conditional(sentence: Sentence) -> bool:
+    """Return whether a heading, or the words in bold that a sentence begins with, may be a condition or a refusal."""
+    return any(_CONDITION.search(heading) for heading in sentence.headings)
+
+
+def _permits_by_itself(text: str) -> bool:
+    line = parse(text)
+    return isinstance(line, Statement) and line.mood in (Mood.MAY, Mood.ASK)
 
 
 def _depends(sentence: Sentence, sentences: Sequence[Sentence], readings: Sequence[Reading]) -> bool:

@@ -190,7 +190,8 @@ class _Statements(Transformer[Token, Any]):
         return tuple(dict.fromkeys(_GERUNDS[str(act)] for act in acts))
 
     def act(self, word: Token) -> str:
-        return word.lower() if word.lower() in ACTS else _verb(str(word))
+        plain = word.lower()
+        return plain if plain in ACTS else _GERUNDS.get(plain) or _verb(str(word))
 
     def act_ing(self, word: Token) -> str:
         return _GERUNDS.get(word.lower()) or _verb(str(word))

@@ -51,6 +51,7 @@ def is_missed(
     given = frozenset(roles)
     way = _INSTEAD.search(argument.says)
     instead = bool(way) and not argument.required and bool(_REACHED.intersection(given, _roles_of(way, others)))
+    instead = instead or (not effects <= {"read"} and _has_plural(argument, others))
     starts_thread = "thread" in argument.words and "send" in effects  # left out, it begins one
     told = bool(argument.defaults) or _DEFAULTED.search(argument.says) is not None
     said = _DEFAULTED.search(argument.says) is not None and not argument.required
@@ -86,6 +87,12 @@ def is_missed(
 def _roles_of(way: re.Match[str] | None, others: Mapping[str, tuple[Argument, Collection[str]]]) -> Collection[str]:
     """Return the roles of the argument that a description names."""
     return others[way[1]][1] if way is not None and way[1] in others else ()
+
+
+def _has_plural(argument: Argument, others: Mapping[str, tuple[Argument, Collection[str]]]) -> bool:
+    """Return whether another optional argument holds several of the same: `path` beside `paths`."""
+    plural = others.get(f"{argument.leaf}s")
+    return plural is not None and not argument.required and not plural[0].required
 
 
 def _narrows(argument: Argument, others: Mapping[str, tuple[Argument, Collection[str]]]) -> bool:

@@ -95,7 +95,7 @@ _VERBISH: Final = lexicon(
 """Nouns that are verbs where a name begins with them, whatever follows: `update_list`."""
 _LAST: Final = lexicon("list search query count export import upload download status info history stat")
 """What a name ends with that begins with the noun: `record_search`."""
-_READING: Final = lexicon("get list search read find fetch describe show count lookup retrieve view")
+READERS: Final = lexicon("get list search read find fetch describe show count lookup retrieve view")
 """Readers after which the other verbs of a name are no verbs: `get_create_fields`."""
 _LOOKING: Final = lexicon("check validate preview simulate explain lint estimate verify test dry")
 """Verbs that look at what another call would do."""
@@ -173,7 +173,7 @@ def verbs_at(words: Sequence[str]) -> list[int]:
         return sorted([*sure, *loose])[:1]
     chosen = sorted([*sure, *(index for index in loose if _stands_as_verb(words, index, sure))])
     chosen = chosen or (loose[-1:] if words and words[-1] in _LAST else loose[:1])
-    if chosen and words[chosen[0]] in _READING:
+    if chosen and words[chosen[0]] in READERS:
         return [index for index in chosen if index == chosen[0] or _is_joined(words, index) or words[index] == "write"]
     return chosen
 

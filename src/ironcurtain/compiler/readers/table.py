@@ -46,6 +46,10 @@ _ING: Final = {
     "updating": "changing", "adding": "creating", "removing": "deleting",
     "erasing": "deleting", "executing": "running",
 }  # fmt: skip
+_WRITABLE: Final = r"(?= (?:files?|documents?|folders?|notes?|pages?)\b)"
+_WRITE: Final = re.compile(rf"(may|never|or|,) write{_WRITABLE}")
+_WRITING: Final = re.compile(rf"(before|or|,) writing{_WRITABLE}")
+"""To write a file is to make or change it; to write to somebody is to send."""
 _ACTS: Final = "|".join(ACTS)
 _ACTS_ING: Final = "|".join(gerund(act) for act in ACTS)
 _TABLE: Final = (
@@ -95,7 +99,7 @@ _SUBSTITUTIONS: Final = tuple(
     (re.compile(pattern.replace(r"\b", _EDGE), re.IGNORECASE), replacement) for pattern, replacement in _TABLE
 )
 _CAPITALS: Final = re.compile(
-    rf"{_EDGE}(?:{'|'.join((*ACTS, *map(gerund, ACTS)))}|never|may|must|ask|before|email|files?|messages?){_EDGE}",
+    rf"{_EDGE}(?:{'|'.join((*ACTS, *map(gerund, ACTS), *_VERBS, *_ING))}|never|may|must|ask|before|email|files?|messages?){_EDGE}",
     re.IGNORECASE,
 )
 """Words of the grammar, which mean the same in capitals."""
@@ -144,7 +148,9 @@ def read_by_table(sentence: Sentence, known: Known, is_right: Callable[[list[str
     found = _read_only(text, known, is_right)
     clauses = _TWO.split(text) if not found else []
     for clause in clauses:
-        lines = [line for line in (_direct(clause), _substituted(clause, known)) if line is not None]
+        direct = _direct(clause)
+        lines = [direct] if direct is not None and not _is_ambiguous(clause, direct, known) else []
+        lines += [line for line in (_substituted(clause, known),) if line is not None]
         lines = [line for line in lines if _is_complete(parse(line), split=len(clauses) > 1)]
         lines = [_of(line, server) for line in lines] if server else lines
         right = next((line for line in lines if line and is_right([line])), None)
@@ -225,7 +231,8 @@ def _substituted(clause: str, known: Known) -> str | None:
         text = f"must never do anything with anything in {closed[1] or closed[2]}"
     if re.search(r"\bonly\b", text) and not re.search(r"\bonly (?:in|on|to|with|after|where)\b", text):
         return None  # what it closes is not said in the place where it must be
-    text = _CAPITALS.sub(lambda found: found[0].lower(), text)
+    head, where, values = text.partition(" where ")
+    text = _CAPITALS.sub(lambda found: found[0].lower(), head) + where + values
     for pattern, replacement in _SUBSTITUTIONS:
         text = pattern.sub(replacement, text).strip()
     for mark, words in ((r"@@(\S+(?: \S+)?)", _VERBS), (r"@<(\S+(?: \S+)?)", _ING)):
@@ -241,13 +248,15 @@ def _substituted(clause: str, known: Known) -> str | None:
     line = _direct(text)
     if line is None or not _keeps_names(clause, line):
         return None
+    if re.search(r"\bwhere\b.*\b(?:and|as well as)\b", clause, re.IGNORECASE):
+        return None  # values that must all be there
     return None if _is_ambiguous(clause, line, known) else line
 
 
 def _is_ambiguous(clause: str, line: str, known: Known) -> bool:
     """Return whether words of a statement may be meant otherwise than the grammar takes them."""
-    if re.search(r"\d,\d", clause) or (" where " in f" {clause} " and " and " in clause):
-        return True  # thousands; values that must all be there
+    if re.search(r"\d,\d", clause):
+        return True  # thousands
     statement = parse(line)
     if not isinstance(statement, Statement):
         return False
@@ -289,6 +298,8 @@ def _act(found: re.Match[str], *, table: dict[str, str], gerunds: bool) -> str:
 
 def _acts(text: str) -> str:
     """Everyday verbs where the grammar expects an act."""
+    text = _WRITE.sub(r"\1 create or change", text)
+    text = _WRITING.sub(r"\1 creating or changing", text)
     for table, after in ((_VERBS, r"(?:may|never|or|,)"), (_ING, r"(?:before|or|,)")):
         for verb in sorted(table, key=len, reverse=True):
             text = re.sub(rf"({after}) {verb}{_EDGE}", rf"\1 {table[verb]}", text)

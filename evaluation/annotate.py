@@ -257,15 +257,15 @@ others were labelled by labellers who had not seen the annotator; the fourth is 
 At first sight, before they were looked at, unsafe were: of the fourth 10 %, of the fifth 3 %, of the sixth 3.2 % (40
 of 1,252), of the seventh 3.6 % (35 of 983), of the eighth 1.7 % (9 of 539), of the ninth 1.0 % (14 of 1,373), of the
 tenth 3.0 % (40 of 1,341), of the eleventh 2.7 % (25 of 913), of the twelfth 1.3 % (13 of 965), of the thirteenth,
-five of its 24 servers described in Japanese or Chinese, 3.5 % (27 of 769), of the fourteenth 2.7 % (19 of 693), of the
-fifteenth 4.5 % (41 of 918, 5 of them a role that its labellers had no word for), of the sixteenth 1.8 % (9 of 501), and
-with a model's answers 0.6 % (3 of 501), of the seventeenth 2.0 % (21 of 1,074), of the eighteenth 1.9 % (28 of 1,499),
-with a model's answers 1.1 % (16), of the nineteenth 2.6 % (29 of 1,125, 7 of them guarded: a permission covers a plain
-name there and nothing else), and with a model's answers 0.7 % (8). What each showed was mended before the next; from the eleventh on they came in
-halves, and what the first half showed was mended before the second, but not from the sixteenth on. All of
-them were looked at since, so read the figures below as an upper bound for servers that nobody has seen. Two servers
-whose schemas refer to themselves are not admitted by the gateway, and were left out; two that list a tool twice were
-cut to its first definition.
+five of its 24 servers described in Japanese or Chinese, 3.5 % (27 of 769), of the fourteenth 2.7 % (19 of 693), of
+the fifteenth 4.5 % (41 of 918, 5 of them a role that its labellers had no word for), of the sixteenth 1.8 % (9 of
+501), and with a model's answers 0.6 % (3 of 501), of the seventeenth 2.0 % (21 of 1,074), of the eighteenth 1.9 % (28
+of 1,499), with a model's answers 1.1 % (16), of the nineteenth 2.6 % (29 of 1,125, 7 of them guarded: a permission
+covers a plain name there and nothing else), and with a model's answers 0.7 % (8). What each showed was mended before
+the next; from the eleventh on they came in halves, and what the first half showed was mended before the second, but
+not from the sixteenth on. All of them were looked at since, so read the figures below as an upper bound for servers
+that nobody has seen. Two servers whose schemas refer to themselves are not admitted by the gateway, and were left
+out; two that list a tool twice were cut to its first definition.
 """
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.document import Sentence
     from ironcurtain.compiler.drafts import Compiled
 
-FRESH: Final = ("oak", "pine")
+FRESH: Final = ("oak", "pine", "elm", "fir")
 SEEN: Final = (
     "quay",
     "rill",
@@ -80,6 +80,8 @@ First looks, newest first; the share kept, of the calls that no question about c
 
 | sets | texts | calls | owner | model | model twice | unsafe |
 | --- | ---: | ---: | --- | --- | --- | --- |
+| *elm*, *fir* | 12 | 432 | | 114 of 126 (90 %) | 108 of 127 (85 %) | 0 |
+| *oak*, *pine* | 12 | 432 | 132 of 146 (90 %) | 135 of 145 (93 %) | 131 of 148 (89 %) | 0 |
 | *quay*, *rill* | 12 | 432 | 105 of 125 (84 %) | 108 of 122 (89 %) | 97 of 122 (80 %) | owner 1, model 2 |
 | *lane*, *mere* | 12 | 432 | 135 of 157 (86 %) | 138 of 153 (90 %) | 133 of 151 (88 %) | owner 1, model once 1 |
 | *isle*, *knoll* | 12 | 432 | 137 of 153 (90 %) | 139 of 152 (91 %) | 137 of 152 (90 %) | owner 1 |

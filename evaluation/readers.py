@@ -80,7 +80,7 @@ First looks, newest first; the share kept, of the calls that no question about c
 
 | sets | texts | calls | owner | model | model twice | unsafe |
 | --- | ---: | ---: | --- | --- | --- | --- |
-| *elm*, *fir* | 12 | 432 | | 114 of 126 (90 %) | 108 of 127 (85 %) | 0 |
+| *elm*, *fir* | 12 | 432 | | 114 of 127 (90 %) | 108 of 128 (84 %) | 0 |
 | *oak*, *pine* | 12 | 432 | 132 of 146 (90 %) | 135 of 145 (93 %) | 131 of 148 (89 %) | 0 |
 | *quay*, *rill* | 12 | 432 | 105 of 125 (84 %) | 108 of 122 (89 %) | 97 of 122 (80 %) | owner 1, model 2 |
 | *lane*, *mere* | 12 | 432 | 135 of 157 (86 %) | 138 of 153 (90 %) | 133 of 151 (88 %) | owner 1, model once 1 |

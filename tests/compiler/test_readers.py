@@ -262,6 +262,7 @@ def test_a_prohibition_of_one_reading_is_kept_where_no_call_shows_the_difference
     nothing = Reading(State.NOT_A_RULE, reader="model x")
     assert united(nothing, MAYS).statements == ("must never delete email.",)
     assert united(MAYS, nothing) == MAYS
+    assert united(nothing, UNREAD) == united(UNREAD, nothing) == UNREAD
 
 
 def test_a_skipped_sentence_that_concerns_no_tool_makes_its_heading_ask() -> None:

@@ -103,5 +103,6 @@ def belied(product: Product) -> Iterator[str]:
     """Yield the statements of which the engine says less than they do: what they forbid or ask about is allowed."""
     for reported in product.report:
         for each in reported.told:
-            if each.outcome == _ALLOW and _wanted(each) != _ALLOW and not each.meaning.text.startswith(_OTHERWISE):
+            permitted = each.by and each.meaning.text.startswith(_OTHERWISE)
+            if each.outcome == _ALLOW and _wanted(each) != _ALLOW and not permitted:
                 yield f"a call that it forbids or asks about would be allowed: {each.meaning.text}"

@@ -212,8 +212,11 @@ def _tightening(reading: Reading) -> Reading:
 def united(one: Reading, two: Reading) -> Reading:
     """Return the first of two readings that differ in no call, with what the second forbids and asks about besides.
 
-    For these tools it changes nothing; for tools and permissions to come it may.
+    For these tools it changes nothing; for tools and permissions to come it may. What one of them did not understand
+    stays not understood.
     """
+    if State.UNREAD in (one.state, two.state):
+        return UNREAD
     lines = tuple(dict.fromkeys((*one.statements, *_tightening(two).statements)))
     return replace(one, state=State.READ, statements=lines) if lines else one
 

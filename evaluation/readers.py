@@ -300,7 +300,7 @@ def twice(row: Row, one: Case, first: Read, second: Read) -> None:
     """Count two independent readings: where they differ, the stricter holds."""
     one_, two = (compiled_from(read, one.tools, one.known, Readings())[0] for read in (first, second))
     policies = loaded(one, one_), loaded(one, two)
-    rules = stricter([*one_.rules], [*two.rules], diff_policies(*policies, 0.0), policies[0].policy)
+    rules = stricter([*one_.rules], [*two.rules], diff_policies(*policies, 0.0))
     row.texts += 1
     row.sentences += len(first.sentences)
     row.unread += len(first.unread)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def together(first: Policy, second: Policy) -> Policy:
     loaded = first.loaded()
     difference = diff_policies(loaded, second.loaded(), 0.0)
-    rules = stricter([*first.compiled.rules], [*second.compiled.rules], difference, loaded.policy)
+    rules = stricter([*first.compiled.rules], [*second.compiled.rules], difference)
     return replace(first, compiled=replace(first.compiled, rules=tuple(rules)))
 
 

@@ -402,11 +402,13 @@ def predicate_loads(subject: str, predicate: Any, world: World) -> bool:
 
 
 def is_pattern(bound: Any) -> bool:
+    patterns = bound if isinstance(bound, list) else [bound]
     try:
-        re.compile(bound, re.ASCII)
+        for pattern in patterns:
+            re.compile(pattern, re.ASCII)
     except (re.error, TypeError):
         return False
-    return True
+    return bool(patterns)
 
 
 def is_count(bound: Any) -> bool:
@@ -2272,7 +2274,8 @@ def value_satisfies(world: World, value: Value, predicate: Any, subject: str, al
         elif key == "maxLength":
             results.append(len(value.data) <= bound)
         else:
-            results.append(matches(value.data, bound, allow))
+            patterns = bound if isinstance(bound, list) else [bound]
+            results += [matches(value.data, pattern, allow) for pattern in patterns]
     return all(results)
 
 

@@ -106,7 +106,7 @@ class Landmarks:
             if isinstance(test, ValueTest):
                 numbers |= {bound for bound in (test.minimum, test.maximum) if bound is not None}
                 lengths |= {test.max_length} if test.max_length is not None else set()
-                patterns |= {(test.pattern, not allowing): None} if test.pattern is not None else {}
+                patterns |= dict.fromkeys((pattern, not allowing) for pattern in test.patterns)
         for (_, value), own in exact.items():
             own.update(loose.get(_fold(value), ()) if isinstance(value, str) else ())
         return cls(

@@ -207,7 +207,7 @@ def _parted(test: Test) -> tuple[Test | None, ValueTest | None]:
 def _can_fail(test: Test) -> bool:
     if not isinstance(test, ValueTest):
         return False
-    return any(part is not None for part in (test.pattern, test.minimum, test.maximum, test.max_length))
+    return bool(test.patterns) or any(part is not None for part in (test.minimum, test.maximum, test.max_length))
 
 
 def _names(spoken: Spoken) -> frozenset[str]:

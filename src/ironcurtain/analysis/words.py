@@ -64,7 +64,8 @@ def _predicate(predicate: Mapping[str, Any]) -> str:
         "maxItems": "has at most {} values",
     }
     return " and ".join(
-        words[key].format(_some(value, "or") if isinstance(value, list) else value) for key, value in predicate.items()
+        words[key].format(_some(value, "and" if key == "matches" else "or") if isinstance(value, list) else value)
+        for key, value in predicate.items()
     )
 
 

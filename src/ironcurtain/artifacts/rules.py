@@ -30,11 +30,12 @@ from ironcurtain.resolve.places import resolve_place
 from ironcurtain.resolve.urls import resolve_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ironcurtain.artifacts.item import Item
     from ironcurtain.artifacts.lists import NamedList
     from ironcurtain.engine.conditions import Test
+    from ironcurtain.engine.pattern import Pattern
     from ironcurtain.model.policy import Shape, Tool
     from ironcurtain.model.resolved import Scalar
     from ironcurtain.resolve.paths import PathResolver
@@ -266,12 +267,7 @@ class RuleReader:
         sets = [
             {key for entry in entries for key in self._keys(entry.scalar(), own, forms, entry)} for entries in wanted
         ]
-        pattern = members["matches"].text() if "matches" in members else None
-        try:
-            # In a deny or escalate a dot spans lines, so that a line break hides nothing.
-            matcher = compile_pattern(pattern, dot_spans_lines=not allowing) if pattern else None
-        except PatternError as error:
-            members["matches"].fail(f"a regular expression we do not know: {error}", "see docs/formats.md")
+        patterns = tuple(self._patterns(members["matches"], allowing=allowing)) if "matches" in members else ()
         numbers = {key: members[key].number() for key in ("minimum", "maximum") if key in members}
         counts = {key: members[key].count() for key in ("maxLength", "minItems", "maxItems") if key in members}
         if "given" in members and not members["given"].flag():
@@ -287,8 +283,8 @@ class RuleReader:
             roles=roles,
             leaf=None if roles else name,
             equals=tuple(set.intersection(*sets)) if sets else None,
-            matches=matcher.fullmatch if matcher else None,
-            pattern=pattern,
+            matches=tuple(pattern.fullmatch for pattern in patterns),
+            patterns=tuple(pattern.source for pattern in patterns),
             minimum=least,
             maximum=most,
             max_length=counts.get("maxLength"),
@@ -296,6 +292,15 @@ class RuleReader:
             max_items=counts.get("maxItems"),
             given="given" in members,
         )
+
+    def _patterns(self, item: Item, *, allowing: bool) -> Iterator[Pattern]:
+        """Compile one pattern, or each of a list of patterns that all must match."""
+        for each in item.elements(least=1) if isinstance(item.value, list) else [item]:
+            try:
+                # In a deny or escalate a dot spans lines, so that a line break hides nothing.
+                yield compile_pattern(each.text(), dot_spans_lines=not allowing)
+            except PatternError as error:
+                each.fail(f"a regular expression we do not know: {error}", "see docs/formats.md")
 
     def _members(self, element: Item, keys: Callable[[Scalar, Item], set[_K]]) -> set[_K]:
         """The keys of a literal entry, or of the members of the list it refers to, less what was removed from it."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from ironcurtain.compiler.annotate.text import words_of
 from ironcurtain.compiler.catalogue import normal
-from ironcurtain.compiler.parts import Ground, Part
-from ironcurtain.model.roles import Category
+from ironcurtain.compiler.parts import PRESENT, Ground, Part
+from ironcurtain.model.roles import Category, Role, category
 
 if TYPE_CHECKING:
     from ironcurtain.compiler.catalogue import Argument, Tool
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
 
 
 def count(limit: Count, tool: Tool) -> Ground | None:
-    """Return the condition that a call holds more than so many, or nothing if that cannot be counted."""
+    """Return the condition that a call may hold more than so many, or nothing if that cannot be counted.
+
+    Values of one role are added up. Other arguments are not: where two of them are given, the call may hold more.
+    """
     more = {"minItems": limit.beyond + 1}
-    if not limit.noun or (_is_people(limit.noun) and not any(_counts(a, normal(limit.noun)) for a in _lists(tool))):
+    if not limit.noun or (counts_people(limit) and not any(_counts(a, normal(limit.noun)) for a in _lists(tool))):
         people = sorted(tool.of(Category.PARTY))
         return Ground((Part(values={f"role:{'+'.join(people)}": more}),)) if people else None
     noun = normal(limit.noun)
@@ -28,23 +32,35 @@ def count(limit: Count, tool: Tool) -> Ground | None:
     by_list: dict[str, list[Argument]] = {}
     for argument in several:
         by_list.setdefault(argument.leaf.partition("[]")[0], []).append(argument)
-    if len(by_list) > 1:
-        return None  # several lists are not added up
-    counted = [a for a in several if "[]" not in a.leaf or (a.required and "null" not in a.types)]
-    return Ground(tuple(Part(values={f"arg:{a.leaf}": more}) for a in counted[:1])) if counted else None
+    counted = [next((a for a in own if _one_for_each(a)), None) for own in by_list.values()]
+    lists = [a.leaf for a in counted if a]
+    if not lists or len(lists) < len(by_list):
+        return None
+    roles = {each for a in meant for each in a.roles if category(Role(each)) is Category.PATH}
+    if len(meant) > 1 and len(roles) == 1 and all(a.has(Category.PATH) for a in meant):
+        return Ground((Part(values={f"role:{roles.pop()}": more}),))
+    holders = [*lists, *(a.leaf for a in meant if a not in several)]
+    together = [{f"arg:{a}": PRESENT, f"arg:{b}": PRESENT} for a, b in combinations(holders, 2)]
+    return Ground((*(Part(values={f"arg:{a}": more}) for a in lists), *(Part(values=both) for both in together)))
+
+
+def _one_for_each(argument: Argument) -> bool:
+    """Return whether an argument has exactly one value for each element of its list."""
+    return "[]" not in argument.leaf or (argument.required and "null" not in argument.types)
 
 
 def can_be_counted(limit: Count, tool: Tool) -> bool:
     """Return whether a tool has an argument that holds what is to be counted, be it in a way that can be counted."""
     noun = normal(limit.noun)
-    people = not noun or _is_people(noun)
-    if people and tool.of(Category.PARTY):
+    if counts_people(limit) and tool.of(Category.PARTY):
         return True
     return any(_counts(each, noun) for each in tool.arguments.values()) or bool(_of_its_things(noun, tool))
 
 
-def _is_people(noun: str) -> bool:
-    return normal(noun) in ("people", "person", "recipient", "attendee", "guest", "contact", "address")
+def counts_people(limit: Count) -> bool:
+    """Return whether people are counted: a call may reach many by a list or a channel that it names once."""
+    people = ("people", "person", "recipient", "attendee", "guest", "contact", "address", "member", "subscriber")
+    return not limit.noun or normal(limit.noun) in people
 
 
 def _lists(tool: Tool) -> list[Argument]:

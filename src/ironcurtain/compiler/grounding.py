@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 from ironcurtain.compiler.annotate.acts import READERS
 from ironcurtain.compiler.annotate.text import words_of
 from ironcurtain.compiler.conditions import Conditions
-from ironcurtain.compiler.counts import count
+from ironcurtain.compiler.counts import can_be_counted, count, counts_people
 from ironcurtain.compiler.naming import Reference
 from ironcurtain.compiler.parts import PRESENT, Ground, Part
 from ironcurtain.compiler.picking import is_about
@@ -38,10 +38,11 @@ from ironcurtain.language.statement import (
     People,
     Place,
     Task,
+    Thing,
     Where,
 )
 from ironcurtain.model.resolved import Opaque
-from ironcurtain.model.roles import Category
+from ironcurtain.model.roles import Category, Role, category
 from ironcurtain.resolve.parties import resolve_parties
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Grounding:
             case Giving():
                 return self._giving(limit, tool)
             case Count():
-                return count(limit, tool)
+                return count(limit, tool) or (None if certain or _might_hold(limit, tool) else UNCONCERNED)
             case Attachments():
                 return self._attachments(limit, tool, certain=certain)
             case Content(question):
@@ -192,7 +193,7 @@ class Grounding:
         if limit.without:
             return Ground(unless=tuple(Part(values={f"arg:{leaf}": PRESENT}) for leaf in leaves))
         if not leaves:
-            return None
+            return None if certain or _might_hold_files(tool) else UNCONCERNED
         roles = tool.roles & {"read-path"}
         if not limit.names:
             present = tuple(Part(values={f"arg:{leaf}": PRESENT}) for leaf in leaves)
@@ -260,6 +261,21 @@ def _needs_somebody(tool: Tool) -> bool:
 def _might_reach(tool: Tool) -> bool:
     """Return whether somebody might get something by a tool that has no argument for people."""
     return tool.in_doubt or not tool.might.acts <= {"read"} or READERS.isdisjoint(tool.name_words)
+
+
+def _might_hold(limit: Count, tool: Tool) -> bool:
+    """Return whether a call might hold such things, be it in a way that cannot be counted."""
+    free = any(argument.free for argument in tool.arguments.values())
+    about = is_about(Thing(limit.noun), tool, loosely=True)
+    return counts_people(limit) or tool.in_doubt or free or about or can_be_counted(limit, tool)
+
+
+def _might_hold_files(tool: Tool) -> bool:
+    """Return whether something of a call might be, or stand for, a file: more than plain text, people and places."""
+    plain = {Category.PARTY, Category.PLACE, Category.NONE}
+    roles = {role for role in tool.roles if role not in ("outbound-content", "amount")}
+    free = any(argument.free for argument in tool.arguments.values())
+    return tool.in_doubt or free or any(category(Role(role)) not in plain for role in roles)
 
 
 def known_argument(tool: Tool, name: str, *, whole: bool = False) -> None:

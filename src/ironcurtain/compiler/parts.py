@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ironcurtain.compiler.problems import Problem
 
@@ -81,28 +80,21 @@ def merged(key: str, one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str
             found["in"] = shared
         elif name == "in" and _folded(one["in"]).isdisjoint(_folded(two["in"])):
             raise Disjoint(f"two limits on {key.partition(':')[2]}", "write one of them, or two statements")
-        elif name == "matches" and (pattern := _both_match(one["matches"], two["matches"])):
-            found["matches"] = pattern
+        elif name == "matches":
+            found["matches"] = sorted({*patterns_in(one), *patterns_in(two)})
         else:
             raise Problem(f"two limits on {key.partition(':')[2]}", "write one of them, or two statements")
     return found
 
 
+def patterns_in(predicate: Mapping[str, Any]) -> list[str]:
+    """Return the patterns that a text must match."""
+    said = predicate.get("matches", [])
+    return [said] if isinstance(said, str) else [*said]
+
+
 def _folded(values: Iterable[object]) -> set[str]:
     return {str(value).lstrip("#@").casefold() for value in values}
-
-
-_ALTERNATIVES: Final = re.compile(r"(?<!\\)\|")
-
-
-def _both_match(one: str, two: str) -> str:
-    """One pattern for directories and endings; nothing where two patterns cannot be joined so."""
-    for first, last in ((one, two), (two, one)):
-        places, endings = _ALTERNATIVES.split(first), _ALTERNATIVES.split(last)
-        if all(place.endswith("(/.*)?") for place in places) and all(end.startswith(".*") for end in endings):
-            above = "|".join(place.removesuffix("(/.*)?") for place in places)
-            return f"({above})/({'|'.join(endings)})"
-    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,7 +229,7 @@ class Stages:
             each.write(directory)
             loaded.append(build(read_bundle(directory), surroundings))
         difference = compare(loaded[0], loaded[1], surroundings.now)
-        rules = stricter([*product.rules], [*second.rules], difference, loaded[0].policy)
+        rules = stricter([*product.rules], [*second.rules], difference)
         pairs = [
             (n, read.readings[n - 1].statements, read.second[n - 1].statements, read.sentences[n - 1].text)
             for n in read.disputed

@@ -224,23 +224,24 @@ def _in_bounds(test: ValueTest, value: Value) -> bool:
 
 
 def _fits_text(test: ValueTest, value: Value, *, allowing: bool) -> bool:
-    if test.max_length is None and test.matches is None:
+    if test.max_length is None and not test.matches:
         return True
     _, text = key_of(value)
     if not isinstance(text, str):
         raise ConditionError("a string is expected")
     try:
-        matches = test.matches is None or test.matches(text)
+        answers = [matches(text) for matches in test.matches]
         if not allowing and test.matches and not text.isascii():  # asked in any case, for its errors
-            matches = test.matches(unicodedata.normalize("NFKC", text)) or matches
+            other = unicodedata.normalize("NFKC", text)
+            answers = [matches(other) or one for matches, one in zip(test.matches, answers, strict=True)]
     except TextTooLong as error:
         raise ConditionError(str(error)) from None
-    return matches and (test.max_length is None or len(text) <= test.max_length)
+    return all(answers) and (test.max_length is None or len(text) <= test.max_length)
 
 
 def _only_counts(test: ValueTest) -> bool:
-    others = (test.equals, test.pattern, test.minimum, test.maximum, test.max_length)
-    return not test.given and all(part is None for part in others)
+    others = (test.equals, test.minimum, test.maximum, test.max_length)
+    return not test.given and not test.patterns and all(part is None for part in others)
 
 
 def _count_holds(test: ValueTest, scope: Scope, *, allowing: bool) -> bool:
@@ -256,8 +257,8 @@ def _count_holds(test: ValueTest, scope: Scope, *, allowing: bool) -> bool:
 
 def only_equals(test: ValueTest) -> bool:
     """Whether the test asks for equality and for nothing that can be an error."""
-    others = (test.pattern, test.minimum, test.maximum, test.max_length)
-    return test.equals is not None and all(part is None for part in others)
+    others = (test.minimum, test.maximum, test.max_length)
+    return test.equals is not None and not test.patterns and all(part is None for part in others)
 
 
 def key_of(value: Value) -> tuple[type, Scalar]:

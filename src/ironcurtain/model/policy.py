@@ -49,9 +49,10 @@ class ValueTest:
     leaf: str | None
     equals: tuple[tuple[type, Scalar], ...] | None = None
     """The values of `equals` or `in`; both are written here, ANDed by intersection."""
-    pattern: str | None = None
-    matches: Callable[[str], bool] | None = field(default=None, compare=False)
-    """The pattern, compiled."""
+    patterns: tuple[str, ...] = ()
+    """A text must match each of them."""
+    matches: tuple[Callable[[str], bool], ...] = field(default=(), compare=False)
+    """The patterns, compiled."""
     minimum: float | None = None
     maximum: float | None = None
     max_length: int | None = None

@@ -75,8 +75,9 @@ Limits, after the thing, in any number; all must hold:
                          `data.entity_id`; it may always be left out. Name the members that the tool's text, or common
                          knowledge of the service, says there are; a member inside a member is `data.target.area`
   giving only `a`, `b`   (in a may) all other arguments must be left out; it names whole arguments, never members
-  to more than 10 people, more than 20 files at once         counts; in never and ask only. A list of ids counts what they
-                         are ids of: `more than 20 emails at once` of a tool that must be given `messageIds`
+  to more than 10 people, more than 20 files at once         counts, for everything that is given as a list; in never and
+                         ask only. The noun is the name of the argument (`more than 4 options at once` for `options`) or,
+                         for a list of ids, what they are ids of (`more than 20 emails at once` for `messageIds`)
   with attachments from PLACE, with attachments, without attachments
   whose text might be read as "..."    a question about content or meaning, answered by a judge; in never and ask only.
                          Use it for every rule about what a text says, sounds like or contains
@@ -126,10 +127,17 @@ Budgets: must never make more than 200 calls per task. / spend more than $5 per 
 - Where a place could be more than one argument of a tool, write it as `where `argument` is ...`.
 - For SQL and shell tools the command's text is the argument: `may use db/query where `sql` matches /(?i)select .*/.`
   The regex matches the whole text; it knows literals . [classes] [^classes] \\d \\w \\s ( ) | * + ? {m,n} and (?i) at the
-  start only; a slash is written \\/; in a may the dot matches no line break. One pattern an argument.
+  start only; a slash is written \\/; in a may the dot matches no line break.
 - A rule about something that no tool can do needs no statement: answer `not a rule`.
-- Something the language cannot say (products, times of day, what is inside a document): write the nearest `must ask before`
-  that surely includes it, or `cannot be said: why` if there is none.
+- Permissions about several arguments of one tool (`state`, `owner`, `priority`) are meant together: write one `may` in which
+  each of them is `VALUE or left out`. Close no argument that the owner did not speak of.
+- `must never send anything with attachments ...` also asks about tools that send what was stored before. Name the tools that
+  have an argument for files.
+- The time of day in a date such as 2026-03-10T09:30:00 can be said with `matches`: `/\d{4}-\d\d-\d\dT(09|1[0-6]):.*/` is from
+  9:00 until before 17:00. Days of the week and durations cannot be said.
+- A sentence about the assistant's own mind ("if you are not sure", "be careful") is seen in no call: answer `not a rule`.
+- Something the language cannot say (products, days of the week, durations, what is inside a document): write the nearest
+  `must ask before` that surely includes it, or `cannot be said: why` if there is none.
 
 # Answer
 

@@ -133,7 +133,7 @@ Budgets: must never make more than 200 calls per task. / spend more than $5 per 
   each of them is `VALUE or left out`. Close no argument that the owner did not speak of.
 - `must never send anything with attachments ...` also asks about tools that send what was stored before. Name the tools that
   have an argument for files.
-- The time of day in a date such as 2026-03-10T09:30:00 can be said with `matches`: `/\d{4}-\d\d-\d\dT(09|1[0-6]):.*/` is from
+- The time of day in a date such as 2026-03-10T09:30:00 can be said with `matches`: `/\\d{4}-\\d\\d-\\d\\dT(09|1[0-6]):.*/` is from
   9:00 until before 17:00. Days of the week and durations cannot be said.
 - A sentence about the assistant's own mind ("if you are not sure", "be careful") is seen in no call: answer `not a rule`.
 - Something the language cannot say (products, days of the week, durations, what is inside a document): write the nearest

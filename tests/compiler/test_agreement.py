@@ -127,6 +127,48 @@ def test_an_exception_and_a_limit_on_one_argument_that_leave_no_value_still_load
                 assert both.decide("g/push", branch="main", count=2) == "allow"
 
 
+def test_an_exception_of_one_permission_does_not_close_another_of_the_same_reading() -> None:
+    mail = {"m": [tool("send_email", "Send an email.", "to:list subject", "body attachments:list cc:list")]}
+    either = "may send email to contacts.\nmay send email to contacts with attachments from ~/Projects.\n"
+    first = policy(either + "must never send email where `subject` is a.", mail)
+    second = policy(either + "may send email to contacts where `subject` is b.", mail)
+    for both in (together(first, second), together(second, first)):
+        attached = ["/home/maya/Projects/x"]
+        assert both.decide("m/send_email", to=["bob@x.example"], subject="hello", attachments=attached) == "allow"
+        assert both.decide("m/send_email", to=["bob@x.example"], subject="hello") == "allow"
+        assert both.decide("m/send_email", to=["bob@x.example"], subject="a") == "deny"
+
+
+def test_directories_and_hosts_of_two_readings_meet() -> None:
+    tools = {"f": [tool("read_file", "Read a file.", "path")], "w": [tool("fetch", "Fetch a web page.", "url")]}
+    first = policy("may read files in ~/A or ~/B/x.\nmay use w/fetch on *.a.example or c.example.", tools)
+    second = policy(
+        "may read files in ~/A/y or ~/B.\nmay use w/fetch on *.b.a.example or c.example or d.example.", tools
+    )
+    for both in (together(first, second), together(second, first)):
+        for path, said in (("A/y/1", "allow"), ("B/x/1", "allow"), ("A/1", "deny"), ("B/1", "deny")):
+            assert both.decide("f/read_file", path=f"/home/maya/{path}") == said
+        for host, said in (
+            ("x.b.a.example", "allow"),
+            ("c.example", "allow"),
+            ("x.example", "deny"),
+            ("10.0.0.7", "deny"),
+        ):
+            assert both.decide("w/fetch", url=f"https://{host}/") == said
+
+
+@settings(max_examples=40)
+@given(statement_sets, statement_sets, catalogues, st.lists(calls, max_size=12))
+def test_what_both_permissions_permit_stays_permitted(
+    one: list[str], two: list[str], tools: list[int], asked: list[tuple[str, dict[str, Any]]]
+) -> None:
+    """Together they lose little: where both readings permit the same by the same rules, nothing."""
+    first, second = made(one, tools), made([*one, *two], tools)
+    both = outcomes(together(first, second), asked, tools)
+    readings = zip(outcomes(first, asked, tools), outcomes(second, asked, tools), strict=True)
+    assert not [pair for pair, said in zip(readings, both, strict=True) if set(pair) == {"allow"} and said != "allow"]
+
+
 def test_lists_and_limits_of_both_readings_hold() -> None:
     mail = {"m": [tool("send_email", "Send an email.", "to:list body")]}
     first = policy("may send email.\nmust never make more than 200 calls per task.", mail)

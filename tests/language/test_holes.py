@@ -1144,6 +1144,84 @@ def test_what_could_be_one_of_several_lists_is_not_counted() -> None:
     assert "could be counted" in compiled(line, LISTS).problem()
 
 
+def test_a_count_does_not_concern_tools_whose_calls_hold_no_such_thing() -> None:
+    catalogue = {
+        "m": [tool("batch_modify_emails", "Modify several emails.", "messageIds:list"), *LISTS["m"][1:]],
+        "d": [
+            tool("rename_playlist", "Rename a playlist.", "playlist title"),
+            tool("run", "Run a command.", "command"),
+        ],
+    }
+    never = "must never change more than 2 emails at once."
+    found = policy(f"may use m/*.\nmay use d/rename_playlist.\n{never}", catalogue)
+    assert found.decide("d/rename_playlist", playlist="a", title="b") == "allow"
+    assert found.decide("m/batch_modify_emails", messageIds=["a", "b"]) == "allow"
+    assert found.decide("m/batch_modify_emails", messageIds=["a", "b", "c"]) == "deny"
+    assert found.decide("m/modify_email", messageId="a") == "escalate"  # it is about emails, and counts nothing
+
+
+def test_people_are_counted_also_where_a_list_or_a_channel_reaches_many() -> None:
+    post = {"c": [tool("send_campaign", "Send a campaign to a list of subscribers.", "list_id text"), *MAIL["mail"]]}
+    found = policy("may use c/send_campaign.\nmust never send anything to more than 10 people.", post)
+    assert found.decide("c/send_campaign", list_id="x", text="y") == "escalate"
+
+
+SENDING = {
+    "p": [
+        tool("send_files", "Send files to somebody.", "recipient", "path paths:list caption"),
+        tool("send_poll", "Send a poll to somebody.", "recipient question options:list"),
+        tool("send_draft", "Send a draft that was saved.", "draft_id"),
+    ]
+}
+
+
+def test_files_in_several_arguments_are_counted_together() -> None:
+    found = policy(
+        "may use p/send_files to anyone with attachments from ~/A.\nmust never send more than 2 files at once.", SENDING
+    )
+
+    def said(**files: object) -> str:
+        return found.decide("p/send_files", recipient="ann@x.example", **files)
+
+    assert said(paths=["/home/maya/A/1", "/home/maya/A/2"]) == "allow"
+    assert said(path="/home/maya/A/1") == "allow"
+    assert said(paths=["/home/maya/A/1", "/home/maya/A/2", "/home/maya/A/3"]) == "deny"
+    assert said(path="/home/maya/A/1", paths=["/home/maya/A/2", "/home/maya/A/3"]) == "deny"
+
+
+def test_several_lists_of_one_thing_may_hold_more_than_one_of_them() -> None:
+    lists = {"k": [tool("put_cards", "Put cards.", "cards:list", "more_cards:list")]}
+    found = policy("may use k/put_cards.\nmust never use k/put_cards more than 2 cards at once.", lists)
+    assert found.decide("k/put_cards", cards=["a", "b"]) == "allow"
+    assert found.decide("k/put_cards", cards=["a", "b", "c"]) == "deny"
+    assert found.decide("k/put_cards", cards=["a", "b"], more_cards=["c"]) == "deny"
+
+
+def test_attachments_do_not_concern_tools_whose_calls_are_text_alone() -> None:
+    found = policy(
+        "may use p/send_poll to anyone.\nmay use p/send_draft.\nmust never send anything with attachments from ~/A.",
+        SENDING,
+    )
+    assert found.decide("p/send_poll", recipient="ann@x.example", question="when?", options=["a"]) == "allow"
+    assert found.decide("p/send_draft", draft_id="7") == "escalate"  # what was stored may have attachments
+
+
+@pytest.mark.parametrize("url", ["docs/..%2fadmin", "docs/a%5C..%5cadmin", "docs/%252e%252e/admin", "docs/../admin"])
+def test_a_url_that_begins_right_does_not_lead_elsewhere(url: str) -> None:
+    web = {"w": [tool("fetch", "Fetch a web page.", "url")]}
+    found = policy('may use w/fetch where `url` starts with "https://x.example/docs/".', web)
+    assert found.decide("w/fetch", url=f"https://x.example/{url}") == "deny"
+    assert found.decide("w/fetch", url="https://x.example/docs/group%2Fname?a=50%25") == "allow"
+
+
+@pytest.mark.parametrize("name", ["report_bug", "tell_user", "ask_owner", "ping_person", "say_text", "print_page"])
+def test_a_tool_that_tells_somebody_something_is_no_reader(name: str) -> None:
+    said = {"x": [tool(name, "", "text"), tool("get_report", "Get a report.", "id")]}
+    found = policy("may read anything.", said)
+    assert found.decide(f"x/{name}", text="a") == "deny"
+    assert found.decide("x/get_report", id="7") == "allow"
+
+
 STORE = {"s3": [tool("delete_object", "Delete an object from a bucket.", "bucket key")]}
 
 

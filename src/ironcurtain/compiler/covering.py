@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ironcurtain.compiler.conditions import is_name
 from ironcurtain.compiler.grounding import is_attached
 from ironcurtain.compiler.parts import PRESENT, Part
-from ironcurtain.compiler.patterns import DOT_SEGMENTS
+from ironcurtain.compiler.patterns import DOT_SEGMENTS, ESCAPED_DOTS
 from ironcurtain.compiler.picking import permitted_acts
 from ironcurtain.language.statement import ACTS, Comparison, People, Place, Where
 from ironcurtain.model.roles import Category, Role, category
@@ -202,5 +202,9 @@ def leading_elsewhere(statement: Statement, tool: Tool) -> Iterator[Part]:
         argument = tool.argument(condition.argument)
         dots = r"\.\." if condition.test is Comparison.MATCHES else ".."
         spoken_of = any(dots in name.text for name in condition.values)
-        if condition.test in _BY_A_PART and argument is not None and is_name(argument, tool) and not spoken_of:
+        if condition.test not in _BY_A_PART or argument is None or spoken_of:
+            continue
+        if is_name(argument, tool):
             yield Part(values={f"arg:{argument.leaf}": {"matches": DOT_SEGMENTS}})
+        elif argument.has(Category.URL):
+            yield Part(values={f"arg:{argument.leaf}": {"matches": ESCAPED_DOTS}})

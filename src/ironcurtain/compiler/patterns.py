@@ -58,6 +58,10 @@ DOT_SEGMENTS: Final = (
 """A name on the way of which `.` or `..` stands, so that it may lead elsewhere than it begins."""
 
 
+ESCAPED_DOTS: Final = r"(?i)(.|\n)*(\.\.(%2f|%5c)|(%2f|%5c)\.\.|%25(2e|2f|5c))(.|\n)*"
+"""A URL in which dots beside a slash in another spelling may lead elsewhere than it begins."""
+
+
 def _onward(text: str) -> str:
     """Return a pattern for how one name goes on behind its beginning, without dot segments."""
     blank = "" if re.search(r"\s", text) else r"\s"

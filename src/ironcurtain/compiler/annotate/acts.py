@@ -22,13 +22,15 @@ _VERBS: Final[dict[str, str]] = {
     "read": """get list read search find query fetch show describe view look retrieve lookup check browse inspect count
         summarize summarise explain analyze analyse validate compare diff status log history preview scan detect
         monitor watch poll load open download tail head cat grep stat info scroll hgetall hget lrange smembers zrange
-        exist ping test translate extract transcribe screenshot snapshot navigate visit wait peek estimate calculate
-        compute observe report suggest recommend identify verify whoami tree discover trace dump render lint capture
-        parse measure profile audit display print return provide obtain enumerate examine predict classify crawl
-        scrape geocode match probe aggregate resolve quote echo say tell ask rank diagnose take
+        exist test translate extract transcribe screenshot snapshot navigate visit wait peek estimate calculate
+        compute observe suggest recommend identify verify whoami tree discover trace dump render lint capture
+        parse measure profile audit display return provide obtain enumerate examine predict classify crawl
+        scrape geocode match probe aggregate resolve quote echo rank diagnose take
         decompile disassemble decode locate""",
+    "read send": "report say tell ask ping",
+    "read create": "print",
     "read change": "consume receive dequeue",
-    "read create": "export convert backup transcode archive_to compress zip unzip unpack decompress",
+    "create read": "export convert backup transcode archive_to compress zip unzip unpack decompress",
     "create": """create new overlay make generate draft register copy duplicate record schedule init initialize
         provision fork produce compose define establish compile slice allocate reserve setup prepare""",
     "create change": """add ingest pull insert append write put save store set upsert import commit prepend merge sync

@@ -1189,6 +1189,15 @@ def test_files_in_several_arguments_are_counted_together() -> None:
     assert said(path="/home/maya/A/1", paths=["/home/maya/A/2", "/home/maya/A/3"]) == "deny"
 
 
+@pytest.mark.parametrize("noun", ["line_items", "line items", "items", "lines"])
+def test_a_list_of_objects_is_counted_by_its_name(noun: str) -> None:
+    item = {"type": "object", "properties": {"sku": {"type": "string"}}, "required": ["sku"]}
+    books = {"b": [tool("create_quote", "Create a quote.", "title", line_items={"type": "array", "items": item})]}
+    found = policy(f"may use b/create_quote.\nmust never use b/create_quote more than 1 {noun} at once.", books)
+    assert found.decide("b/create_quote", title="x", line_items=[{"sku": "a"}]) == "allow"
+    assert found.decide("b/create_quote", title="x", line_items=[{"sku": "a"}, {"sku": "b"}]) == "deny"
+
+
 def test_several_lists_of_one_thing_may_hold_more_than_one_of_them() -> None:
     lists = {"k": [tool("put_cards", "Put cards.", "cards:list", "more_cards:list")]}
     found = policy("may use k/put_cards.\nmust never use k/put_cards more than 2 cards at once.", lists)

@@ -36,17 +36,17 @@ def count(limit: Count, tool: Tool) -> Ground | None:
     lists = [a.leaf for a in counted if a]
     if not lists or len(lists) < len(by_list):
         return None
-    roles = {each for a in meant for each in a.roles if category(Role(each)) is Category.PATH}
-    if len(meant) > 1 and len(roles) == 1 and all(a.has(Category.PATH) for a in meant):
-        return Ground((Part(values={f"role:{roles.pop()}": more}),))
     holders = [*lists, *(a.leaf for a in meant if a not in several)]
+    roles = {each for a in meant for each in a.roles if category(Role(each)) is Category.PATH}
+    if 1 < len(holders) == len(meant) and len(roles) == 1 and all(a.has(Category.PATH) for a in meant):
+        return Ground((Part(values={f"role:{roles.pop()}": more}),))
     together = [{f"arg:{a}": PRESENT, f"arg:{b}": PRESENT} for a, b in combinations(holders, 2)]
     return Ground((*(Part(values={f"arg:{a}": more}) for a in lists), *(Part(values=both) for both in together)))
 
 
 def _one_for_each(argument: Argument) -> bool:
     """Return whether an argument has exactly one value for each element of its list."""
-    return "[]" not in argument.leaf or (argument.required and "null" not in argument.types)
+    return "[]" not in argument.leaf or (argument.in_each and argument.types.isdisjoint({"null", "array", "object"}))
 
 
 def can_be_counted(limit: Count, tool: Tool) -> bool:
@@ -82,11 +82,11 @@ def _of_its_things(noun: str, tool: Tool) -> list[Argument]:
 
 def _counts(argument: Argument, noun: str) -> bool:
     """Whether an argument holds such things: by its name, by the list that it is an element of, or as files."""
-    lists = {word for part in argument.leaf.split("[]")[:-1] for word in map(normal, words_of(part.rpartition(".")[2]))}
-    named = normal(argument.name)
+    lists = [part.rpartition(".")[2] for part in argument.leaf.split("[]")[:-1]]
+    words = {normal(word) for each in lists for word in (each, *words_of(each))}
     return (
-        noun in (named, argument.name.lower())
-        or noun in lists
+        noun in (normal(argument.name), argument.name.lower())
+        or noun in words
         or noun in argument.words
         or (noun == "file" and argument.has(Category.PATH))
     )

@@ -172,6 +172,33 @@ def test_a_verb_that_is_no_act_means_the_tools_that_bear_it() -> None:
     assert meaning.tools == ("git/git_reset",)
 
 
+def test_a_gerund_of_any_verb_is_written_as_the_verb() -> None:
+    assert by_table("Moving emails is forbidden.") == ("must never move emails.",)
+    search = catalogue_of(annotated({"m": [tool("forward_email", "Forward an email.", "id to")]}))
+
+    def right(lines: list[str]) -> bool:
+        return not compile_statements([Sourced(parse(line)) for line in lines], search, KNOWN).problems
+
+    assert read_by_table(Sentence("Forwarding email is forbidden.", (), "", 0), KNOWN, right) == (
+        "must never forward email.",
+    )
+
+
+def test_a_first_word_in_capitals_stays_as_it_is() -> None:
+    records = catalogue_of(annotated({"d": [tool("delete_dns_record", "Delete a DNS record.", "id")]}))
+
+    def right(lines: list[str]) -> bool:
+        return not compile_statements([Sourced(parse(line)) for line in lines], records, KNOWN).problems
+
+    read = read_by_table(Sentence("DNS records must never be deleted.", (), "", 0), KNOWN, right)
+    assert read == ("must never delete DNS records.",)
+
+
+def test_a_word_that_is_a_channel_only_with_its_sign_is_not_read() -> None:
+    assert by_table("You may send messages in #team.") is not None
+    assert by_table("You may send messages on team.") is None
+
+
 def test_a_question_is_answered_with_the_tools_that_it_was_taken_to_mean() -> None:
     annotations = {"servers": {name: {"tools": tools} for name, tools in annotated(GIT).items()}}
     asked = read_question("can it ever reset the repository?", annotations, KNOWN)

@@ -1306,3 +1306,108 @@ def test_a_name_of_the_set_up_stands_for_its_value_among_the_choices_of_an_argum
     found = policy('may use t/rephrase where `style` is "simple style".', styled, known)
     assert found.decide("t/rephrase", text="x", style="simple") == "allow"
     assert found.decide("t/rephrase", text="x", style="formal") != "allow"
+
+
+# --- What owners wrote of twelve fresh texts. ---
+
+
+@pytest.mark.parametrize(
+    ("lines", "inside", "outside"),
+    [
+        ("may use files/write_file where `path` is *.md or *.txt.", ["a.md", "b/c.txt"], ["a.rtf", "a.md/x", "md"]),
+        (
+            "may use files/write_file in Projects.\nmust never use files/write_file where `path` is not *.md.",
+            ["a.md", "b/c.md"],
+            ["a.rtf", "a.md.rtf"],
+        ),
+        (
+            "may use files/write_file in Projects.\nmust never use files/write_file where `path` is *.rtf.",
+            ["a.md"],
+            ["a.rtf", "b/A.RTF"],
+        ),
+    ],
+)
+def test_a_star_stands_for_the_names_of_files(lines: str, inside: list[str], outside: list[str]) -> None:
+    found = policy(lines, FILES)
+    assert {found.decide("files/write_file", path=f"{HOME}/Projects/{p}", content="x") for p in inside} == {"allow"}
+    assert "allow" not in {found.decide("files/write_file", path=f"{HOME}/Projects/{p}", content="x") for p in outside}
+
+
+def test_a_directory_of_the_set_up_may_be_what_a_path_is() -> None:
+    known = replace(KNOWN, directories={**KNOWN.directories, "my logo": f"{HOME}/Business/logo.png"})
+    lay = {"i": [tool("composite", "Lay one picture over another.", base="", overlay="", out="")]}
+    lay["i"][0]["inputSchema"]["properties"] = {
+        "base": {"type": "string", "description": "Path to the picture file."},
+        "overlay": {"type": "string", "description": "Path to the picture file laid over it."},
+    }
+    lay["i"][0]["inputSchema"]["required"] = ["base", "overlay"]
+    found = policy(
+        'may use i/composite in ~.\nmust never use i/composite where `overlay` is not "my logo".', lay, known
+    )
+    base = f"{HOME}/a.jpg"
+    assert found.decide("i/composite", base=base, overlay=f"{HOME}/Business/logo.png") == "allow"
+    assert found.decide("i/composite", base=base, overlay=f"{HOME}/Business/other.png") == "deny"
+    found = policy("may use i/composite in ~.\nmust never use i/composite where `base` is Medical.", lay, known)
+    assert found.decide("i/composite", base=f"{HOME}/Medical/x.jpg", overlay=base) == "deny"
+
+
+def test_a_directory_is_found_with_and_without_the_word_for_it() -> None:
+    known = replace(KNOWN, directories={"Clips folder": f"{HOME}/Clips", "Notes": f"{HOME}/Notes"})
+    for name, place in (('"Clips"', "Clips"), ('"Clips folder"', "Clips"), ('"Notes folder"', "Notes")):
+        found = policy(f"may read files in {name}.", FILES, known)
+        assert found.decide("files/read_file", path=f"{HOME}/{place}/x") == "allow"
+        assert found.decide("files/read_file", path=f"{HOME}/x") == "deny"
+    both = replace(known, directories={"Clips folder": f"{HOME}/A", "clips directory": f"{HOME}/B"})
+    assert compiled("may read files in Clips.", FILES, both).problem()
+
+
+def test_what_is_no_directory_limits_no_path() -> None:
+    keep = {"w": [tool("save_page", "Save a web page as a file.", "url target", "cookies_file")]}
+    assert compiled('may use w/save_page in "Web Clips".', keep).problem()
+
+
+def test_a_list_of_domains_may_be_what_an_address_is() -> None:
+    known = replace(KNOWN, lists={**KNOWN.lists, "company addresses": NamedList("domain", ("acme.example",))})
+    found = policy(
+        'may use m/forward.\nmust ask before using m/forward where `to` is not "company addresses".', FORWARD, known
+    )
+    assert found.decide("m/forward", to="ann@acme.example") == "allow"
+    assert found.decide("m/forward", to="ann@other.example") == "escalate"
+
+
+def test_what_is_given_is_not_left_out_whatever_else_is_said() -> None:
+    found = policy(
+        "may use m/forward.\nmust never use m/forward where `note` contains secret or left out and `note` is given.",
+        FORWARD,
+    )
+    assert found.decide("m/forward", to="a@x.example") == "allow"
+    assert found.decide("m/forward", to="a@x.example", note="a secret") == "deny"
+    assert found.decide("m/forward", to="a@x.example", note="hello") == "allow"
+
+
+def test_a_beginning_of_what_may_be_a_number_is_an_error_where_it_tightens() -> None:
+    either = {
+        "t": [tool("send_message", "Send a message to a chat.", "message", chat_id={"type": ["integer", "string"]})]
+    }
+    line = 'must never use t/send_message where `chat_id` starts with "-" or left out.'
+    assert "may be a number" in compiled(line, either).problem()
+
+
+def test_people_and_domains_may_stand_together_beside_another_condition() -> None:
+    line = 'may send email to ann or anyone at acme.example where `cc` contains "ann@books.example".'
+    found = policy(line, MAIL)
+    mail = {"body": "x", "cc": ["ann@books.example"]}
+    assert found.decide("mail/send_email", to=["bo@acme.example"], **mail) == "allow"
+    assert found.decide("mail/send_email", to=["bo@other.example"], **mail) == "deny"
+    assert found.decide("mail/send_email", to=["bo@acme.example"], body="x", cc=["eve@acme.example"]) == "deny"
+
+
+def test_a_search_in_a_query_language_is_no_command() -> None:
+    search = {
+        "m": [
+            tool(
+                "search_messages", "Search messages.", query={"type": "string", "description": "A search query in KQL."}
+            )
+        ]
+    }
+    assert policy("may read messages.", search).decide("m/search_messages", query="from:ann") == "allow"

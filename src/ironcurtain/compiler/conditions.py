@@ -72,8 +72,11 @@ class Conditions:
             return ()
         found: list[Part] = []
         lists = [name for name in condition.values if self.values.setup.list_of(name) is not None]
-        if lists and not self._names_people(condition.values, argument):
+        if lists and not self._names_its_kind(condition.values, argument):
             found.append(self._inside(lists, argument, tool, certain=False))
+        directories = [name for name in condition.values if self.values.setup.directory_of(name) is not None]
+        if directories and argument.has(Category.PATH):  # what is said of a directory is said of all in it
+            found.append(self._inside(directories, argument, tool, certain=False))
         texts = [text for name in condition.values for text in self.values.spelled(name.text, argument)]
         if relative := [text for text in texts if _is_relative(text, argument)]:
             found.append(Part(values={f"arg:{argument.leaf}": {"matches": anywhere("|".join(map(escaped, relative)))}}))
@@ -91,18 +94,14 @@ class Conditions:
             _require_closed(texts)
         if not certain and (part := self._of_path(condition, argument)) is not None:
             return part, False
-        if (part := by_kind(condition, argument)) is not None:
+        if (part := by_kind(condition, argument, certain=certain)) is not None:
             return part, test is Comparison.LONGER
         match test:
-            case Comparison.IS | Comparison.IS_NOT if self._names_people(condition.values, argument):
+            case Comparison.IS | Comparison.IS_NOT if self._names_its_kind(condition.values, argument):
                 return self._inside(condition.values, argument, tool, certain=certain), test is Comparison.IS_NOT
             case Comparison.IS | Comparison.IS_NOT:
-                loosely = certain == (test is Comparison.IS_NOT)  # then the name itself is a spelling, too
-                every = [each for text in texts for each in self.values.spelled(text, argument)]
-                written = (*texts, *self.values.written(condition.values)) if loosely else ()
-                values = typed(argument, list(dict.fromkeys([*every, *written])))
-                machines = self.values.machines(argument, every) if certain and test is Comparison.IS else Part()
-                return Part(values={key: {"in": values}}).with_(machines), test is Comparison.IS_NOT
+                part = self._files(condition, argument, certain=certain)
+                return part or self._one_of(condition, argument, certain=certain), test is Comparison.IS_NOT
             case Comparison.AT_MOST | Comparison.AT_LEAST | Comparison.ABOVE | Comparison.BELOW:
                 return compared(test, texts[0], argument, certain=certain)
             case Comparison.IN:
@@ -123,6 +122,29 @@ class Conditions:
             spelled = [form for text in spelled for form in self._canonical_text(text, argument)]
         listed = is_name(argument, tool)
         return Part(values={key: {"matches": text_pattern(test, spelled, certain=certain, listed=listed)}}), False
+
+    def _one_of(self, condition: Condition, argument: Argument, *, certain: bool) -> Part:
+        """Return that a value is one of those named: itself, or what a name stands for."""
+        loosely = certain == (condition.test is Comparison.IS_NOT)  # then the name itself is a spelling, too
+        texts = [value.text for value in condition.values]
+        every = [each for text in texts for each in self.values.spelled(text, argument)]
+        written = (*texts, *self.values.written(condition.values)) if loosely else ()
+        values = typed(argument, list(dict.fromkeys([*every, *written])))
+        machines = self.values.machines(argument, every) if certain and not loosely else Part()
+        return Part(values={f"arg:{argument.leaf}": {"in": values}}).with_(machines)
+
+    def _files(self, condition: Condition, argument: Argument, *, certain: bool) -> Part | None:
+        """Return the pattern of the files that a star stands for: `*.md`, by the name of the file."""
+        if not argument.has(Category.PATH) or not any("*" in n.text and not n.quoted for n in condition.values):
+            return None
+        known = self.values.setup.known
+        patterns = []
+        for name in condition.values:
+            text = known.absolute(name.text) if name.text.startswith("~") else name.text
+            pattern = escaped(text) if name.quoted else escaped(text).replace("\\*", "[^/]*")
+            patterns.append(pattern if text.startswith("/") else f"(.*/)?{pattern}")
+        loosely = certain == (condition.test is Comparison.IS_NOT)
+        return Part(values={f"arg:{argument.leaf}": {"matches": f"{'(?i)' if loosely else ''}({'|'.join(patterns)})"}})
 
     def _beneath(self, condition: Condition, argument: Argument, tool: Tool, *, certain: bool) -> Part:
         """What `is under` comes to: a directory here, or one of another machine by the name alone."""
@@ -160,10 +182,13 @@ class Conditions:
         if argument.has(Category.URL, Category.PARTY) and not text.isascii():
             raise Problem("addresses are compared in ASCII", "write on HOST, or to anyone at HOST")
 
-    def _names_people(self, names: Sequence[Name], argument: Argument) -> bool:
-        """Whether an argument that holds people is compared with a list of them: `to` is "my children"."""
-        lists = [found for name in names if (found := self.values.setup.list_of(name)) is not None]
-        return bool(lists) and argument.has(Category.PARTY) and bool(self.values.setup.meant(names).people)
+    def _names_its_kind(self, names: Sequence[Name], argument: Argument) -> bool:
+        """Whether an argument is compared with a list of what it holds, people or hosts: `to` is "my children"."""
+        if not any(self.values.setup.list_of(name) is not None for name in names):
+            return False
+        meant = self.values.setup.meant(names)
+        people = argument.has(Category.PARTY) and bool(meant.people or meant.hosts)
+        return people or (argument.has(Category.URL) and bool(meant.hosts))
 
     def _inside(self, names: Sequence[Name], argument: Argument, tool: Tool, *, certain: bool) -> Part:
         meant = self.values.meant(names, empty_is_error=True)

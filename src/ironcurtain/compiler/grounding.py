@@ -160,7 +160,9 @@ class Grounding:
             argument = tool.argument(condition.argument)
             if argument is None:
                 return None
-            said = replace(condition, given=condition.given or condition.argument in given)
+            said = condition
+            if condition.argument in given:
+                said = replace(condition, given=True, or_left_out=False)
             alone = sum(each.argument == condition.argument for each in limit.conditions) == 1
             whole = whole.with_(conditions.ground(said, argument, tool, certain=certain, alone=alone))
         return whole

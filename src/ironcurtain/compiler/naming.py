@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _ADDRESS: Final = re.compile(r"[^\s@/#:]+@[^\s@/]+\.[^\s@/]+")
 """An address of a person; with a colon it is an id, of a channel or a room."""
 _HOST: Final = re.compile(r"(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}", re.IGNORECASE)
+_FOLDER: Final = re.compile(r"(?i)\s+(?:folder|directory)$")
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _PEOPLE_KINDS: Final = frozenset({"", "email", "address", "person", "people", "contact", "recipient", "phone", "user"})
 _HOST_KINDS: Final = frozenset({"domain", "host", "site", "url", "website"})
@@ -80,7 +81,7 @@ class Setup:
         """Return the path of the directory of the set-up that a name stands for."""
         key = _exactly(name.text, self.known.directories)
         if key is None and not _is_taken(name, (*self.known.lists, *self.known.names)):
-            key = _find(name.text, self.known.directories)
+            key = _find_directory(name.text, self.known.directories)
         return None if key is None else self.known.absolute(self.known.directories[key])
 
     def list_of(self, name: Name) -> tuple[str, NamedList] | None:
@@ -95,7 +96,8 @@ class Setup:
         words = (text,)
         for find in (_exactly, _find):
             tagged = text.startswith(("#", "@")) and find is _find  # `#family` is a channel, though `family` is a list
-            if not tagged and (key := find(text, known.directories)) is not None:
+            look = _find_directory if find is _find else find
+            if not tagged and (key := look(text, known.directories)) is not None:
                 return Meant(paths=(known.absolute(known.directories[key]),), words=words)
             if not tagged and (key := find(text, known.lists)) is not None:
                 return self._list(key, known.lists[key])
@@ -159,6 +161,15 @@ def _sorted_by_kind(values: Sequence[str], word: str, known: Known) -> Meant:
 
 def _fold(word: str) -> str:
     return re.sub(r"[\s_-]+", " ", word.strip().lstrip("#@").lower())
+
+
+def _find_directory(word: str, names: Iterable[str]) -> str | None:
+    """Return the directory that a word stands for, with or without the word for a directory: *the Clips folder*."""
+    found = _find(word, names)
+    if found is not None:
+        return found
+    plain = [name for name in names if _fold(_FOLDER.sub("", name)) == _fold(_FOLDER.sub("", word))]
+    return plain[0] if len(plain) == 1 else None
 
 
 def _is_taken(name: Name, others: Iterable[str]) -> bool:

@@ -162,7 +162,8 @@ class Placing:
             holding = [a for a in tool.arguments.values() if a.has(Category.PLACE) or _contains(a)]
             return [a.leaf for a in holding if not a.choices or _folded(values) & _folded(a.choices)]
         candidates = [a for a in tool.arguments.values() if a.has(Category.PLACE)]
-        candidates = candidates or [a for a in tool.arguments.values() if a.roles & {"account", "identifier"}]
+        named = [a for a in tool.arguments.values() if a.roles & {"account", "identifier"}]
+        candidates = candidates or [a for a in named if not a.has(Category.PATH)]  # a path is no place by its name
         candidates = [a for a in candidates if not a.choices or any(v in a.choices for v in values)]
         chosen = [a for a in candidates if any(v in a.choices for v in values)]
         words = {normal(word) for name in meant.words for word in name.split()}

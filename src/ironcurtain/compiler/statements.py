@@ -317,9 +317,10 @@ class _Compiler:
         """What goes along where the values that decide are of several kinds: each decides about itself."""
         carried = sorted(tool.of(Category.CARRIED))
         sure = any(a.required and a.roles & ground.covers for a in tool.arguments.values())
-        by_role = all(part.roles and not part.values for part in ground.alternatives)
+        shared = Part(values=ground.alternatives[0].values)
+        by_role = all(part.roles and part.values == shared.values for part in ground.alternatives)
         if carried and sure and by_role and not base.roles:
-            yield Draft.of(LAYERS[Mood.MAY], tool, {**conditions_of(base, unless), "roles": carried})
+            yield Draft.of(LAYERS[Mood.MAY], tool, {**conditions_of(base.with_(shared), unless), "roles": carried})
 
     # --- What tightens. ---
 

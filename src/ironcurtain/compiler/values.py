@@ -10,13 +10,14 @@ from ironcurtain.compiler.bounds import typed
 from ironcurtain.compiler.naming import Reference
 from ironcurtain.compiler.parts import Part
 from ironcurtain.compiler.problems import Problem
+from ironcurtain.language.statement import Name
+from ironcurtain.model.roles import Category
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ironcurtain.compiler.catalogue import Argument, Tool
     from ironcurtain.compiler.naming import Meant, Setup
-    from ironcurtain.language.statement import Name
 
 _HOST: Final = re.compile(r"(?![0-9.]+$)[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
 """What may be the name of a machine."""
@@ -46,6 +47,8 @@ class Values:
 
     def spelled(self, text: str, argument: Argument) -> Sequence[str]:
         """Return a value as it is sent: a name of the set-up for an argument that takes names stands for its values."""
+        if argument.has(Category.PATH) and (path := self.setup.directory_of(Name(text))) is not None:
+            return (path,)
         key = self.setup.name_of(text)
         is_choice = text.lower() in {str(choice).lower() for choice in argument.choices}
         return (text,) if is_choice or key is None else self.setup.known.names[key]

@@ -19,6 +19,7 @@ _NAMES: Final = lexicon(
 _LANGUAGE: Final = re.compile(
     r"\b(?:sql|cypher|select statement|soql|promql|kql|graphql|query (?:to execute|language)|aggregation)\b"
 )
+_SEARCH_LANGUAGE: Final = re.compile(r"\b(?:keyword query|kql|jql|search (?:syntax|query|language))\b")
 _RUN: Final = re.compile(
     r"\b(?:shell command|command to (?:run|execute)|code to (?:run|execute)|javascript (?:code|to)|python code|"
     r"sql (?:query|statement)|script to (?:run|execute)|body of the (?:\w+ )?(?:class|function|trigger|procedure))\b"
@@ -78,6 +79,8 @@ def command(argument: Argument, tool: Setting) -> Meaning | None:
 def _is_query(argument: Argument, tool: Setting, *, runs: bool) -> bool:
     """Return whether it is a query in some language."""
     words, last = argument.words, argument.words[-1]
+    if tool.only_reads and tool.speaks_of("search", "find") and _SEARCH_LANGUAGE.search(argument.says):
+        return False  # it says which records are listed, and can do nothing else
     if last in ("query", "q", "filter", "search") and _LANGUAGE.search(f"{argument.says} {tool.nutshell}"):
         return True
     if words[0] == "query" and last in ("body", "dsl"):

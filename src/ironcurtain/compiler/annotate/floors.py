@@ -92,6 +92,11 @@ _SENT_TO: Final = re.compile(
     r"\bto (?:which|whom) .{0,50}\b(?:sent|delivered|addressed)\b|\bto send (?:it |this |the \w+ )?to\b"
     r"|\bwho (?:will |should |is to )?(?:receives?|gets?)\b"
 )
+_MEET: Final = r"(?:channels?|streams?|rooms?|groups?|chats?)"
+_SOMEBODY: Final = r"(?:users?|persons?|people|contacts?|dms?|private)"
+_OR: Final = r" (?:ids? |names? )?(?:or|and|/) (?:a |an |the )?"
+_PLACE_OR_PERSON: Final = re.compile(rf"\b{_MEET}{_OR}{_SOMEBODY}\b|\b{_SOMEBODY}{_OR}{_MEET}\b")
+"""Said of what goes to people as well as to places."""
 _RECEIVES: Final = re.compile(
     r"(?:the |an? )*(?:e-?mail )?address(?:es)? .{0,40}"
     r"\b(?:forwarded to|sent to|delivered to|to send|receives?|will get|notified)\b"
@@ -227,6 +232,8 @@ def _reaching(argument: Argument, meaning: Meaning, tool: Setting) -> Meaning:
         meaning = _with(meaning, "recipient", doubt="an address of a person may stand in it")
     if _is_notified(argument, tool):
         meaning = _with(_with(meaning, "recipient"), "send-url", doubt="an address of any kind that is told of events")
+    if "recipient" in meaning.roles and _PLACE_OR_PERSON.search(f"{argument.says} {tool.nutshell}"):
+        return _with(meaning, "channel", doubt="a place where people meet, or somebody")
     if meaning.roles & _REACHED:
         return meaning
     if _holds_people(argument, tool):

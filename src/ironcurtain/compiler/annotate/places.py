@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _CHANNELS: Final = lexicon("channel room thread conversation chat board topic")
 _BESIDES: Final = lexicon("id name key ts or slug target source parent list alias root url uri href path arn")
+_QUEUES: Final = lexicon("queue exchange stream")
+_MESSAGES: Final = re.compile(r"\bmessages?\b|\bmessaging\b|publish|subscri|consum|broker|amqp|\bchat\b")
+"""Said of tools whose queues and streams carry messages."""
 _PUBLISHED: Final = re.compile(r"pub/?sub|publish|subscri|produc|consum|broker|queue|offset|partition|messages?\b")
 
 
@@ -55,7 +58,7 @@ def place(argument: Argument, tool: Setting) -> Meaning | None:
     consumers = what == "group" and ("consumer" in argument.says or tool.speaks_of("consumer", "offset", "consume"))
     if consumers or (what == "thread" and tool.subject.is_about("mail")):
         return meaning("identifier")
-    if what in _CHANNELS or (what == "group" and tool.subject.is_about("chat")):
+    if what in _CHANNELS or (what == "group" and tool.subject.is_about("chat")) or _is_queue(what, argument, tool):
         return None if words[-1] == "name" and _is_made(words, tool) else meaning("channel")
     if what == "calendar" and words[-1] in ("id", "calendar", "name"):
         return meaning("calendar")
@@ -68,6 +71,13 @@ def place(argument: Argument, tool: Setting) -> Meaning | None:
         return meaning("repository", "identifier")
     coded = words in (("project", "id"), ("project", "path"), ("project", "key"), ("project", "slug"))
     return meaning("repository", "identifier") if coded and tool.subject.on_code else None
+
+
+def _is_queue(what: str, argument: Argument, tool: Setting) -> bool:
+    """Return whether messages go through what an argument names: a queue, an exchange, a stream of a chat."""
+    if what not in _QUEUES or argument.words[-1] in ("url", "uri", "path", "root"):
+        return False
+    return tool.subject.is_about("chat") or _MESSAGES.search(f"{argument.says} {tool.nutshell}") is not None
 
 
 def places_beside(argument: Argument, tool: Setting, roles: frozenset[str]) -> frozenset[str]:

@@ -23,7 +23,12 @@ _COUNTS: Final = lexicon(
     """count max min limit page offset token per number result item width height line length size timeout retry id
     index second ms minute hour byte char character depth step attempt"""
 )
+_RATED: Final = lexicon(
+    "hourly daily weekly monthly fixed flat hour day wage pay billing billable labor labour internal"
+)
+"""What a rate is of that is a sum of money, and no speed or share."""
 _COIN: Final = re.compile(r"\b(?:wei|eth|ether|btc|lamports?|satoshis?|coins?|amount)\b")
+_RATE: Final = re.compile(r"\bper (?:hour|day|week|month|unit|item)\b|\b(?:hourly|daily|fixed|billing|billable) rate\b")
 _AN_ID: Final = re.compile(r"\bids?\b|_\.\.\.|\bidentifier\b")
 _TOKEN_OF: Final = re.compile(
     r"(?:the )?token (?:of|for) (?:the |a )(?:file|document|folder|page|record|table|message)"
@@ -43,7 +48,8 @@ def sum_of_money(argument: Argument, tool: Setting) -> Meaning | None:
     words = argument.words
     last = words[-1] if words else ""
     named = last in _AMOUNTS or (argument.is_number and set(words) & _AMOUNTS and not set(words) & _COUNTS)
-    named = named or (argument.is_number and "bid" in words and last != "id")
+    rated = last == "rate" and (not _RATED.isdisjoint(words[:-1]) or _RATE.search(argument.says) is not None)
+    named = named or (argument.is_number and (rated or ("bid" in words and last != "id")))
     named = named or (last == "value" and _COIN.search(argument.says) is not None)
     priced = bool(argument.above) and not _AMOUNTS.isdisjoint(words_of(argument.above[-1]))
     if last == "value" and priced and not argument.enum:  # `amount.value`

@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.acts import VERBS
+from ironcurtain.compiler.readers.limiting import names_in
 from ironcurtain.language.parsing import StatementError, parse
 from ironcurtain.language.statement import ACTS, Content, Mood, Name, Statement
 from ironcurtain.language.writing import RESERVED, gerund, write
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from ironcurtain.compiler.document import Sentence
     from ironcurtain.compiler.setup import Known
-    from ironcurtain.language.statement import Line
+    from ironcurtain.language.statement import Limit, Line
 
 _SUBJECT: Final = (
     r"(?:(?:it|you|they|(?:the|my|our|this|an?|any) (?:ai )?(?:agent|assistant|bot|helper|model|ai)s?|claude|agents?) )"
@@ -211,9 +212,14 @@ def _of(line: str, server: str) -> str:
     return write(replace(statement, doing=replace(statement.doing, things=things)))
 
 
+def _uncapitalised(clause: str) -> str:
+    """Return a clause without the capital of its first word, unless all of that word is in capitals: `DNS`."""
+    return clause if clause[1:2].isupper() else clause[:1].lower() + clause[1:]
+
+
 def _direct(clause: str) -> str | None:
     try:
-        line = write(parse(clause[:1].lower() + clause[1:]))
+        line = write(parse(_uncapitalised(clause)))
     except StatementError:
         return None
     # A word of the grammar where a name is expected is no name: *with people*, *to contacts or ask*.
@@ -226,7 +232,7 @@ def _direct(clause: str) -> str | None:
 def _substituted(clause: str, known: Known) -> str | None:
     if "\u00ab" in clause:
         return None
-    text, names = _with_names(clause[:1].lower() + clause[1:], known)
+    text, names = _with_names(_uncapitalised(clause), known)
     if (closed := _CLOSED.fullmatch(text)) and _plain(names[0]) in known.directories:
         text = f"must never do anything with anything in {closed[1] or closed[2]}"
     if re.search(r"\bonly\b", text) and not re.search(r"\bonly (?:in|on|to|with|after|where)\b", text):
@@ -262,10 +268,18 @@ def _is_ambiguous(clause: str, line: str, known: Known) -> bool:
         return False
     every = {name.lower() for name in (*known.directories, *known.lists, *known.names)}
     nouns = [thing.noun.lower() for thing in statement.doing.things if thing.noun]
+    short = {name.lstrip("#@") for name in every if name.startswith(("#", "@"))} - every
+    if any(name.text.lower() in short for name in names_in(_limits(statement))):
+        return True  # *notes on incidents*, beside a channel #incidents
     named = any(noun in every for noun in nouns)  # the directory Documents, and not documents anywhere
     verbal = any(noun in VERBS and noun not in _MAIL for noun in nouns[1:])  # delete messages or post
     inside = any(re.search(rf"(?<![\w/~.-]){re.escape(name)}/", clause, re.IGNORECASE) for name in every)
     return named or verbal or inside
+
+
+def _limits(statement: Statement) -> list[Limit]:
+    """Return all limits of a statement, those of its exceptions included."""
+    return [*statement.limits, *(limit for exception in statement.exceptions for limit in exception.limits)]
 
 
 def _plain(name: str) -> str:
@@ -291,9 +305,16 @@ def _act(found: re.Match[str], *, table: dict[str, str], gerunds: bool) -> str:
         shown = " or ".join(gerund(act) for act in known.split(" or ")) if known else first
         return shown if words in table else f"{shown} {rest}".strip()
     plain = {gerund(act): act for act in ACTS}
-    known = table.get(words) or table.get(first) or first
+    known = table.get(words) or table.get(first) or (first if first in plain else _base(first))
     shown = " or ".join(plain.get(each, each) for each in known.split(" or "))
     return shown if words in table else f"{shown} {rest}".strip()
+
+
+def _base(gerund_: str) -> str:
+    """Return the verb that a word in `-ing` is of, among those that tools have in their names."""
+    stem = gerund_.removesuffix("ing")
+    forms = (stem, f"{stem}e", stem[:-1] if stem[-2:-1] == stem[-1:] else stem)
+    return next((form for form in forms if form != gerund_ and form in VERBS), gerund_)
 
 
 def _acts(text: str) -> str:

@@ -1385,12 +1385,17 @@ def test_what_is_given_is_not_left_out_whatever_else_is_said() -> None:
     assert found.decide("m/forward", to="a@x.example", note="hello") == "allow"
 
 
-def test_a_beginning_of_what_may_be_a_number_is_an_error_where_it_tightens() -> None:
+def test_a_number_begins_and_ends_with_its_digits() -> None:
     either = {
         "t": [tool("send_message", "Send a message to a chat.", "message", chat_id={"type": ["integer", "string"]})]
     }
-    line = 'must never use t/send_message where `chat_id` starts with "-" or left out.'
-    assert "may be a number" in compiled(line, either).problem()
+    either["t"][0]["inputSchema"]["required"] = ["message", "chat_id"]
+    found = policy('may use t/send_message.\nmust never use t/send_message where `chat_id` starts with "-100".', either)
+    decided = {chat: found.decide("t/send_message", message="x", chat_id=chat) for chat in (7, -1001, "@me", "-1002")}
+    assert decided == {7: "allow", -1001: "deny", "@me": "allow", "-1002": "deny"}
+    found = policy("may use t/send_message where `chat_id` matches /@me|4[0-9]/.", either)
+    decided = {chat: found.decide("t/send_message", message="x", chat_id=chat) for chat in (41, 410, "@me")}
+    assert decided == {41: "allow", 410: "deny", "@me": "allow"}
 
 
 def test_people_and_domains_may_stand_together_beside_another_condition() -> None:

@@ -387,6 +387,8 @@ PREDICATES: dict[str, list[dict[str, Any]]] = {
         {"equals": 5},
         {"equals": True},
         {"equals": "5"},
+        {"matches": "-?[0-9]0?"},
+        {"matches": "5|.*0", "minimum": 1},
         {"minimum": 1, "maximum": 99},
         {"maximum": 50, "minItems": 2},
         {"given": True, "minimum": 50},
@@ -400,7 +402,13 @@ PREDICATES: dict[str, list[dict[str, Any]]] = {
         {"equals": "HELLO"},
         {"in": ["hello", "secret plan", "v"]},
     ],
-    "identifier": [{"in": ["id-1", 4]}, {"matches": "id-[0-9]+"}, {"equals": "ID-1"}, {"in": ["#id-2", "1"]}],
+    "identifier": [
+        {"in": ["id-1", 4]},
+        {"matches": "id-[0-9]+"},
+        {"matches": "(id-)?[14]"},
+        {"equals": "ID-1"},
+        {"in": ["#id-2", "1"]},
+    ],
     "command": [
         {"in": ["git status", "ls"]},
         {"matches": "sudo .*"},
@@ -421,7 +429,7 @@ PREDICATES: dict[str, list[dict[str, Any]]] = {
     ],
     "place": [{"equals": "c1"}, {"minItems": 2}, {"in": ["file", "strasse", "@"]}],
     "host": [{"in": ["C1", "#C2"]}, {"matches": ".*evil.*"}],
-    "account": [{"in": ["C1", "C2"]}, {"matches": "C.*"}, {"equals": "@C1"}, {"in": ["general", 3]}],
+    "account": [{"in": ["C1", "C2"]}, {"matches": "C.*|3"}, {"equals": "@C1"}, {"in": ["general", 3]}],
     "read-path": [{"matches": ".*/Projects/.*"}, {"minItems": 2}, {"maxItems": 1}, {"given": True}],
 }
 GROUPS: dict[str, list[dict[str, Any]]] = {

@@ -2269,14 +2269,20 @@ def value_satisfies(world: World, value: Value, predicate: Any, subject: str, al
             if not is_number(value.data):
                 raise RuleError(key)
             results.append(value.data >= bound if key == "minimum" else value.data <= bound)
+        elif key == "matches" and type(value.data) is int:  # "A whole number is matched by its digits"
+            results += [matches(f"{value.data:d}", pattern, allow) for pattern in one_or_more(bound)]
         elif not isinstance(value.data, str):
             raise RuleError(key)
         elif key == "maxLength":
             results.append(len(value.data) <= bound)
         else:
-            patterns = bound if isinstance(bound, list) else [bound]
-            results += [matches(value.data, pattern, allow) for pattern in patterns]
+            results += [matches(value.data, pattern, allow) for pattern in one_or_more(bound)]
     return all(results)
+
+
+def one_or_more(bound: Any) -> list[Any]:
+    """A list, also where one value stands in its place."""
+    return bound if isinstance(bound, list) else [bound]
 
 
 def matches(text: str, pattern: str, allow: bool) -> bool:

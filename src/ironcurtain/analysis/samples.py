@@ -9,13 +9,24 @@ What tightens compares texts folded. Beside a text that it names there is a cell
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ironcurtain.analysis.texts import WIDE, Source, clean_endings, folded_source, spellings_for, texts_for, wide
+from ironcurtain.analysis.texts import (
+    WIDE,
+    Source,
+    clean_endings,
+    endings_for,
+    folded_source,
+    spellings_for,
+    texts_for,
+    up_to,
+    wide,
+)
 from ironcurtain.engine.conditions import folded
 from ironcurtain.model.policy import DomainTest, ListTest, PathTest, ValueTest
 from ironcurtain.model.roles import COMMAND, Category, Role, category
@@ -36,6 +47,8 @@ _ELSEWHERE: Final = "elsewhere.example"
 _SHOWN: Final = 3
 _UNREMARKABLE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._+-]*|[a-z0-9._+-]+@(?:[a-z0-9-]+\.)+[a-z]+")
 """Texts that nothing but rules tells apart: no invariant, and no way in which a value is read."""
+_DIGITS: Final[Source] = "0|-?[1-9][0-9]{0,17}", False
+"""A pattern for whole numbers, as patterns see them."""
 _MOST_FOLDED: Final = 12  # texts that are compared folded beside patterns
 _MOST_COMMANDS: Final = 12  # that are put together in pairs
 _SHORT_COMMAND: Final = 1_000  # characters of those
@@ -199,7 +212,9 @@ def _samples(categories: frozenset[Category], kind: Kind, landmarks: Landmarks, 
             cells += found.cells
             complete = complete and found.complete
     if categories.isdisjoint((Category.PATH, Category.URL)):
-        cells += _plain_values(kind, landmarks)
+        found = _plain_values(kind, landmarks)
+        cells += found.cells
+        complete = complete and found.complete
     return Samples(tuple({repr(cell.value): cell for cell in cells}.values()), complete)
 
 
@@ -382,9 +397,10 @@ def _like(text: str, landmarks: Landmarks) -> str:
     return f"a text of {len(text)} characters" if len(text) > 100 else f"a text like {_quoted(text)}"
 
 
-def _plain_values(kind: Kind, landmarks: Landmarks) -> list[Sample]:
+def _plain_values(kind: Kind, landmarks: Landmarks) -> Samples:
     """Numbers and flags."""
     cells: list[Sample] = []
+    complete = True
     if kind.takes("integer") and (
         "string" not in kind.types or kind.types & {"integer", "number"} or landmarks.numbers
     ):
@@ -396,10 +412,17 @@ def _plain_values(kind: Kind, landmarks: Landmarks) -> list[Sample]:
         if "integer" not in kind.types or "number" in kind.types:
             steps |= {(low + high) / 2 for low, high in pairwise(bounds)}
             steps |= {bound + 0.5 for bound in bounds} | {bound - 0.5 for bound in bounds}
+            steps |= {0.5} if landmarks.patterns else set()
+        if landmarks.patterns:
+            edges = {edge for bound in landmarks.numbers for edge in (math.floor(bound), math.ceil(bound) - 1)}
+            sources = (*landmarks.patterns, *map(up_to, sorted(edges)), _DIGITS)
+            digits = endings_for(sources, "", frozenset(map(str, named)), "")
+            steps |= {int(text) for text in digits.found if re.fullmatch(_DIGITS[0], text, re.ASCII)}
+            complete = digits.complete
         cells += [Sample(value, f"a number like {value}") for value in sorted(steps)]
     if kind.takes("boolean") and ("string" not in kind.types or "boolean" in kind.types):
         cells += [Sample(True, "true"), Sample(False, "false")]  # noqa: FBT003 - the values themselves
-    return cells
+    return Samples(tuple(cells), complete)
 
 
 def _number(value: float) -> int | float:

@@ -70,6 +70,34 @@ def folded_source(text: str) -> Source | None:
     return f"(?i) *[#@]*{plain} *", True
 
 
+def up_to(bound: int) -> Source:
+    """Return a pattern for the digits of the whole numbers up to a bound, as patterns see numbers."""
+    if bound < 0:
+        return f"-({_at_least(-bound)})", False
+    return f"-[1-9][0-9]*|{_at_most(bound)}", False
+
+
+def _at_most(bound: int) -> str:
+    """Return a pattern for the digits of 0 to a bound."""
+    text = str(bound)
+    found = ["0", text, *(f"[1-9][0-9]{{{length - 1}}}" for length in range(1, len(text)))]
+    for place, digit in enumerate(text):
+        least = 1 if place == 0 else 0
+        if int(digit) > least:
+            found.append(f"{text[:place]}[{least}-{int(digit) - 1}][0-9]{{{len(text) - place - 1}}}")
+    return "|".join(found)
+
+
+def _at_least(bound: int) -> str:
+    """Return a pattern for the digits of the whole numbers from a bound above zero on."""
+    text = str(bound)
+    found = [text, f"[1-9][0-9]{{{len(text)}}}[0-9]*"]
+    for place, digit in enumerate(text):
+        if int(digit) < 9:
+            found.append(f"{text[:place]}[{int(digit) + 1}-9][0-9]{{{len(text) - place - 1}}}")
+    return "|".join(found)
+
+
 def wide(text: str) -> str:
     """Return a text in wide letters: another text, of the same compatibility form."""
     return "".join(chr(ord(char) + _WIDE) if "!" <= char <= "~" else char for char in text)

@@ -19,21 +19,14 @@ if TYPE_CHECKING:
 FLAGS: Final = ("true", "false", "yes", "no")
 """How the values of a flag are written."""
 _UPPER: Final = (Comparison.AT_MOST, Comparison.ABOVE)
-_NUMBERS: Final = frozenset({"integer", "number"})
 _BOUNDS: Final = (*_UPPER, Comparison.AT_LEAST, Comparison.BELOW)
 
 
-def by_kind(condition: Condition, argument: Argument, *, certain: bool) -> Part | None:
+def by_kind(condition: Condition, argument: Argument) -> Part | None:
     """Return what a condition comes to that the kind of the argument decides: a length, or one of several numbers."""
     if condition.test in (Comparison.LONGER, Comparison.NO_LONGER):
         return _length(condition, argument)
     textual = (Comparison.CONTAINS, Comparison.STARTS, Comparison.ENDS, Comparison.MATCHES)
-    if not certain and condition.test in textual and "string" in argument.types and argument.types & _NUMBERS:
-        # A number has no beginning, so that the prohibition could not be evaluated and would hold for all of them.
-        raise Problem(
-            f"`{argument.leaf}` may be a number, which has no text",
-            f"write `{argument.leaf}` is ... or ..., or is more than ...",
-        )
     return _of_numbers(condition, argument) if condition.test in textual and _holds_no_text(argument) else None
 
 

@@ -94,7 +94,7 @@ class Conditions:
             _require_closed(texts)
         if not certain and (part := self._of_path(condition, argument)) is not None:
             return part, False
-        if (part := by_kind(condition, argument, certain=certain)) is not None:
+        if (part := by_kind(condition, argument)) is not None:
             return part, test is Comparison.LONGER
         match test:
             case Comparison.IS | Comparison.IS_NOT if self._names_its_kind(condition.values, argument):

@@ -227,6 +227,8 @@ def _fits_text(test: ValueTest, value: Value, *, allowing: bool) -> bool:
     if test.max_length is None and not test.matches:
         return True
     _, text = key_of(value)
+    if isinstance(text, int) and not isinstance(text, bool) and test.max_length is None:
+        text = str(text)  # a whole number is matched by its digits
     if not isinstance(text, str):
         raise ConditionError("a string is expected")
     try:

@@ -379,6 +379,44 @@ def to(*people: str) -> dict[str, Any]:
             "deny",
         ),
         (
+            [rule("escalate", values={"role:outbound-content": {"matches": "-?4[0-9]"}}), rule("allow", tool=["post"])],
+            call("post", {"channel": "C", "text": -41}),
+            "escalate",
+        ),
+        (
+            [rule("escalate", values={"role:outbound-content": {"matches": "-?4[0-9]"}}), rule("allow", tool=["post"])],
+            call("post", {"channel": "C", "text": 410}),
+            "allow",
+        ),
+        (
+            [rule("escalate", values={"role:outbound-content": {"matches": "-?4.*"}}), rule("allow", tool=["post"])],
+            call("post", {"channel": "C", "text": 4.5}),
+            "deny",
+        ),
+        (
+            [rule("escalate", values={"role:outbound-content": {"matches": "True|1"}}), rule("allow", tool=["post"])],
+            call("post", {"channel": "C", "text": True}),
+            "deny",
+        ),
+        (
+            [
+                rule("escalate", values={"role:outbound-content": {"matches": "4.*", "maxLength": 9}}),
+                rule("allow", tool=["post"]),
+            ],
+            call("post", {"channel": "C", "text": 41}),
+            "deny",
+        ),
+        (
+            [rule("allow", tool=["post"], values={"arg:text": {"matches": "4[0-9]"}})],
+            call("post", {"channel": "C", "text": 41}),
+            "allow",
+        ),
+        (
+            [rule("allow", tool=["post"], values={"arg:text": {"matches": "4[0-9]"}})],
+            call("post", {"channel": "C", "text": 4.5}),
+            "deny",
+        ),
+        (
             [rule("allow", tool=["post"], values={"arg:text": {"matches": "x*"}})],
             call("post", {"channel": "C", "text": "x" * 5_000}),
             "deny",

@@ -85,6 +85,8 @@ def _is_query(argument: Argument, tool: Setting, *, runs: bool) -> bool:
         return True
     if words[0] == "query" and last in ("body", "dsl"):
         return True
+    if last == "query" and tool.speaks_of("sql", "jdbc", "odbc"):
+        return True
     return last == "query" and runs and tool.subject.is_about("data") and not tool.speaks_of("search")
 
 

@@ -70,7 +70,7 @@ _TEXTS: Final = lexicon(
     preview question answer reply paragraph sentence alt placeholder greeting narration agenda symptom insight prompt
     instruction explanation justification changelog detail abstract transcript lyric poem letter statement post tweet
     toot spoiler embed button reaction raw blurb label about slogan warning disclaimer plaintext footnote author byline
-    ellipsi replacement"""
+    ellipsi replacement reproduce information expectation"""
 )
 """What is said, in a message, a document or about a record."""
 _PERSONAL: Final = lexicon(

@@ -16,7 +16,7 @@ from ironcurtain.compiler.annotate.acts import EVERYTHING, acts_of_words
 from ironcurtain.compiler.annotate.annotator import Understood, understand
 from ironcurtain.compiler.annotate.might import Might, might
 from ironcurtain.compiler.annotate.text import LONGEST, clean, words_of
-from ironcurtain.compiler.annotate.things import common_words, loose_things, things
+from ironcurtain.compiler.annotate.things import around, common_words, loose_things, things
 from ironcurtain.wire import schema
 from tests.support import some
 
@@ -404,7 +404,7 @@ def test_things_that_people_would_name(definition: dict[str, Any], sure: set[str
 def test_the_prefix_of_a_server_is_no_thing() -> None:
     definitions = [tool(f"acme_{verb}_note") for verb in ("list", "create", "delete")]
     assert common_words(definitions) == {"acme"}
-    assert "acme" not in loose_things(definitions[0], {}, common_words(definitions))
+    assert "acme" not in loose_things(definitions[0], {}, around("x", definitions))
 
 
 @pytest.mark.parametrize(

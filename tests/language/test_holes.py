@@ -1416,3 +1416,105 @@ def test_a_search_in_a_query_language_is_no_command() -> None:
         ]
     }
     assert policy("may read messages.", search).decide("m/search_messages", query="from:ann") == "allow"
+
+
+# --- What an audit of every line of the page found. ---
+
+POST = {
+    "gmail": [
+        tool("get_message", "Get a specific message.", "id"),
+        tool("get_thread", "Get a specific thread.", "id"),
+        tool("get_draft", "Get a specific draft.", "id"),
+        tool("send_draft", "Send an existing draft.", "id"),
+        tool("delete_draft", "Delete a draft.", "id"),
+        tool("delete_message", "Immediately and permanently delete a message.", "id"),
+        tool("trash_message", "Move a message to the trash.", "id"),
+        tool("update_auto_forwarding", "Update the automatic forwarding.", "emailAddress"),
+        tool("get_label", "Get a label.", "id"),
+    ]
+}
+ROOMS = {
+    "slack": [
+        tool("slack_post_message", "Post a new message to a Slack channel.", "channel_id text"),
+        tool("slack_reply_to_thread", "Reply to a specific thread.", "channel_id thread_ts text"),
+        tool("slack_get_thread_replies", "Get all replies in a thread.", "channel_id thread_ts"),
+        tool("slack_list_channels", "List the channels.", ""),
+    ]
+}
+DISK = {
+    "drive": [
+        tool("share_file", "Share a file of the drive.", "fileId email"),
+        tool("list_files", "List the files of the drive.", ""),
+        tool("delete_item", "Move items to trash.", "itemId"),
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("statement", "server", "denied", "allowed"),
+    [
+        ("must never read email.", POST, ["get_message", "get_thread", "get_draft"], ["get_label"]),
+        ("must never send email.", POST, ["send_draft", "update_auto_forwarding"], ["get_message"]),
+        ("must never delete drafts.", POST, ["delete_draft"], ["delete_message"]),
+        ("must never delete anything.", POST, ["trash_message", "delete_message"], ["get_message"]),
+        ("must never delete anything, except trashing email.", POST, ["delete_message"], ["trash_message"]),
+        ("must never send messages.", ROOMS, ["slack_reply_to_thread", "slack_post_message"], ["slack_list_channels"]),
+        ("must never read messages in #exec.", ROOMS, ["slack_get_thread_replies"], ["slack_list_channels"]),
+        ("must never delete files.", DISK, ["delete_item"], ["list_files"]),
+    ],
+)
+def test_a_prohibition_speaks_of_what_a_server_is_about_whatever_its_tools_call_it(
+    statement: str, server: dict[str, Any], denied: list[str], allowed: list[str]
+) -> None:
+    (name,) = server
+    known = replace(KNOWN, names={**KNOWN.names, "#exec": ("exec",)})
+    found = policy(f"may do anything with {name}.\n{statement}", server, known)
+    given = {
+        "id": "1",
+        "emailAddress": "e@x.example",
+        "channel_id": "exec",
+        "thread_ts": "1",
+        "text": "x",
+        "itemId": "1",
+    }
+
+    def said(called: str) -> str:
+        needed = next(each["inputSchema"]["required"] for each in server[name] if each["name"] == called)
+        return found.decide(f"{name}/{called}", **{each: given[each] for each in needed})
+
+    assert {called: said(called) for called in denied} == dict.fromkeys(denied, "deny")
+    assert {called: said(called) for called in allowed} == dict.fromkeys(allowed, "allow")
+
+
+def test_a_message_of_a_mail_server_is_an_email() -> None:
+    assert policy("may read email.", POST).decide("gmail/get_message", id="1") == "allow"
+
+
+RESET = {
+    "git": [
+        tool("git_reset", "Reset the working copy.", "repo_path"),
+        tool("git_log", "Show the commits.", "repo_path"),
+    ],
+    "hub": [
+        tool("reset_issue_timeline", "Reset the timeline of an issue.", "owner repo"),
+        tool("get_repository", "Get a repository.", "owner repo"),
+    ],
+    "users": [tool("reset_password", "Reset a password.", "user")],
+}
+
+
+def test_a_verb_binds_to_every_tool_that_might_do_it_to_the_thing() -> None:
+    lines = (
+        "may use git/git_reset or hub/reset_issue_timeline or users/reset_password.\nmust never reset the repository."
+    )
+    found = policy(lines.replace("the repository", "repository"), RESET)
+    assert found.decide("git/git_reset", repo_path=f"{HOME}/code") != "allow"
+    assert found.decide("users/reset_password", user="ann") == "allow"
+
+
+def test_what_a_permission_excepts_may_be_left_out_by_nobody() -> None:
+    events = {"cal": [tool("create_event", "Create an event.", "title", "calendarId")]}
+    found = policy("may create events, except where `calendarId` is work.", events)
+    assert found.decide("cal/create_event", title="x", calendarId="home") == "allow"
+    assert found.decide("cal/create_event", title="x", calendarId="work") == "deny"
+    assert found.decide("cal/create_event", title="x") == "deny"

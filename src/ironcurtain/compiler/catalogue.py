@@ -11,13 +11,14 @@ from ironcurtain.compiler.annotate.acts import acts_of_words
 from ironcurtain.compiler.annotate.arguments import arguments_of
 from ironcurtain.compiler.annotate.might import might
 from ironcurtain.compiler.annotate.text import clean, first_sentence, singular, words_of
-from ironcurtain.compiler.annotate.things import common_words, loose_things, things
+from ironcurtain.compiler.annotate.things import around, loose_things, things
 from ironcurtain.model.roles import Category, Role, category
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ironcurtain.compiler.annotate.might import Might
+    from ironcurtain.compiler.annotate.things import Around
 
 RESOURCES: Final = (Category.PATH, Category.URL, Category.PARTY, Category.PLACE, Category.OTHER)
 _NOT_GIVEN: Final = object()
@@ -80,6 +81,8 @@ class Tool:
     comment: str
     side_effects: bool = True
     """Whether it changes or discloses anything; one that does not only tells about its own server."""
+    around: frozenset[str] = frozenset()
+    """What its server may be about: mail, chat, files and the like."""
 
     @property
     def key(self) -> str:
@@ -132,8 +135,8 @@ def catalogue_of(servers: Mapping[str, Iterable[Mapping[str, Any]]]) -> tuple[To
     found: list[Tool] = []
     for server, tools in servers.items():
         every = list(tools)
-        common = common_words(fields["definition"] for fields in every)
-        found += (_tool(server, fields, common) for fields in every)
+        about = around(server, [fields["definition"] for fields in every])
+        found += (_tool(server, fields, about) for fields in every)
     return tuple(found)
 
 
@@ -141,17 +144,17 @@ _MADE: Final[dict[tuple[object, ...], Tool]] = {}
 _MOST: Final = 5_000  # tools that are remembered
 
 
-def _tool(server: str, fields: Mapping[str, Any], common: frozenset[str]) -> Tool:
+def _tool(server: str, fields: Mapping[str, Any], about: Around) -> Tool:
     """A tool by its pin and its annotation; the same ones are asked for at every stage, and made once."""
-    key = (server, fields["pin"], json.dumps(fields["args"], sort_keys=True), bool(fields["sideEffects"]), common)
+    key = (server, fields["pin"], json.dumps(fields["args"], sort_keys=True), bool(fields["sideEffects"]), about)
     if key not in _MADE:
         if len(_MADE) >= _MOST:
             _MADE.clear()
-        _MADE[key] = _made(server, fields, common)
+        _MADE[key] = _made(server, fields, about)
     return _MADE[key]
 
 
-def _made(server: str, fields: Mapping[str, Any], common: frozenset[str]) -> Tool:
+def _made(server: str, fields: Mapping[str, Any], server_about: Around) -> Tool:
     definition = fields["definition"]
     described = arguments_of(definition)
     roles = {leaf: _roles(entry) for leaf, entry in fields["args"].items()}
@@ -178,10 +181,11 @@ def _made(server: str, fields: Mapping[str, Any], common: frozenset[str]) -> Too
         fields["toolName"],
         arguments,
         might(definition, roles),
-        things(definition, roles, common),
-        frozenset(loose_things(definition, roles, common)),
+        things(definition, roles, server_about),
+        frozenset(loose_things(definition, roles, server_about)),
         first_sentence(clean(definition.get("description")))[:160],
         bool(fields["sideEffects"]),
+        frozenset(server_about.likely),
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.annotate.synonyms import synonyms
 from ironcurtain.compiler.annotate.text import singular
 from ironcurtain.compiler.catalogue import normal
 from ironcurtain.compiler.problems import Problem, nearest
@@ -56,6 +57,13 @@ _SYNONYMS: Final = {
 }  # fmt: skip
 """Verbs that mean an act, and would mean less if they stood for the tools that bear them."""
 _FILES: Final = frozenset({"file", "document", "folder", "directory"})
+_SENT: Final = {"mail": frozenset({"email", "mail", "message"}), "chat": frozenset({"message", "post", "chat message"})}
+"""What a server sends, whatever its tools call it, that is about mail or a chat."""
+_PASSING_ON: Final = frozenset(
+    {"send", "forward", "forwarding", "redirect", "reply", "respond", "broadcast", "deliver", "post", "mail", "notify"}
+)
+_VAGUE: Final = frozenset({"item", "object", "resource", "entity", "thing", "entry", "record", "element", "asset"})
+"""Words in the name of a tool that may be about anything its server has."""
 _COMMANDS: Final = frozenset({"command", "shell", "script", "code", "program", "process", "terminal"})
 
 
@@ -108,6 +116,8 @@ def _pick(doing: Doing, tool: Tool, *, tightens: bool) -> Pick | None:
     acts = frozenset(act for act in doing.acts if act in ACTS) or (frozenset() if doing.acts else EVERY)
     if not acts:
         return None
+    if tightens and "delete" in acts:
+        acts |= {"trash"}  # what is in the trash is gone, too, unless an exception takes it back
     might = tool.might
     base = might.acts - frozenset(act for acts in might.optional.values() for act in acts)
     if tightens:
@@ -159,9 +169,20 @@ def is_about(thing: Thing, tool: Tool, *, loosely: bool, acts: Iterable[str] = (
         return True
     if not loosely:
         return False
+    if (not acts or "send" in acts) and _sends(noun, tool):
+        return True
     general = "command" in tool.roles and all(set(each.split()) & _COMMANDS for each in tool.things)
+    general = general or (not tool.things and not tool.name_words.isdisjoint(_VAGUE))
     loose = {normal(each) for each in tool.loose_things}
     return (general and by_doubt) or noun in loose or noun in {each.rpartition(" ")[2] for each in loose}
+
+
+def _sends(noun: str, tool: Tool) -> bool:
+    """Return whether a tool might send what its server is about: it, or an argument, is called by a word for that."""
+    if "send" not in tool.might.acts or not any(noun in _SENT[subject] for subject in tool.around & _SENT.keys()):
+        return False
+    words = tool.name_words.union(*(argument.words for argument in tool.arguments.values()))
+    return not words.isdisjoint(_PASSING_ON)
 
 
 def _might_hold(thing: Thing, tool: Tool, tools: Sequence[Tool]) -> bool:
@@ -169,7 +190,7 @@ def _might_hold(thing: Thing, tool: Tool, tools: Sequence[Tool]) -> bool:
 
     What only other servers have, mail beside a shell of some machines, does not make every command a question.
     """
-    if not thing.noun or normal(thing.noun) in _FILES | _COMMANDS:
+    if not thing.noun or ("command" in tool.roles and normal(thing.noun) in _FILES | _COMMANDS):
         return True
     return any(is_about(thing, other, loosely=True, by_doubt=False) for other in tools if other.server == tool.server)
 
@@ -214,15 +235,26 @@ def _by_verb(doing: Doing, tools: Sequence[Tool], found: list[Pick], *, tightens
             raise Problem(
                 f"{verb} is no act", f"write {' or '.join(near[:3])}" if near else f"acts are {', '.join(ACTS)}"
             )
-        about = [tool for tool in bearing if any(is_about(thing, tool, loosely=True) for thing in doing.things)]
+        about = [tool for tool in bearing if any(_is_done_to(thing, tool) for thing in doing.things)]
         if not bearing:
             raise _nothing(doing, tools, tightens=tightens)
         here = [tool for tool in bearing if not doing.things or _has_things(doing, tool.server, tools)]
         if not about and not here:  # what is called so does it to something else
             names = ", ".join(tool.key for tool in bearing[:3])
             raise Problem(f"no tool that is called {verb} is about that", f"name tools with use: {names}")
-        found = [*found, *(Pick(tool) for tool in about or here if all(tool is not pick.tool for pick in found))]
+        known = [pick.tool for pick in found]
+        found = [*found, *(Pick(tool) for tool in about or here if tool not in known)]
+        if about:  # what is called so on a server that has such things might do it to them
+            found += [Pick(tool, doubt=True) for tool in here if tool not in known and tool not in about]
     return found
+
+
+def _is_done_to(thing: Thing, tool: Tool) -> bool:
+    """Return whether what a tool is called is done to a thing: by its nouns, or by what its arguments are called."""
+    if is_about(thing, tool, loosely=True):
+        return True
+    named = {normal(word) for argument in tool.arguments.values() for word in argument.words}
+    return bool(named & {normal(thing.noun), *synonyms(normal(thing.noun), ())})
 
 
 def _has_things(doing: Doing, server: str, tools: Sequence[Tool]) -> bool:

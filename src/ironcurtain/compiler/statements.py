@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 
     from ironcurtain.compiler.catalogue import Tool
     from ironcurtain.compiler.setup import Known
-    from ironcurtain.language.statement import Limit, Name
+    from ironcurtain.language.statement import Condition, Limit, Name
 
 
 def compile_statements(
@@ -235,7 +235,8 @@ class _Compiler:
             excepted = _excepted(exception, statement, pick, self.tools, loosely=permits)
             if excepted is None:
                 continue
-            grounds = [grounding.ground(limit, pick.tool, certain=not permits) for limit in exception.limits]
+            limits = [_or_left_out(limit, pick.tool) if permits else limit for limit in exception.limits]
+            grounds = [grounding.ground(limit, pick.tool, certain=not permits) for limit in limits]
             if excepted.modes and not permits:  # the other modes stay forbidden
                 selector = f"arg:{pick.tool.might.selector}"
                 grounds.append(Ground((Part(values={selector: {"in": sorted(excepted.modes)}}),)))
@@ -462,6 +463,20 @@ def _kept_apart(statement: Statement) -> Iterator[tuple[tuple[Name, ...], str]]:
             case Where(conditions) if back or not permits:
                 tests = (Comparison.IN, Comparison.UNDER)
                 yield from ((each.values, each.argument) for each in conditions if each.test in tests)
+
+
+def _or_left_out(limit: Limit, tool: Tool) -> Limit:
+    """Return what a permission excepts, also where the argument is left out: what a server then picks is not known."""
+    if not isinstance(limit, Where):
+        return limit
+
+    def said(each: Condition) -> Condition:
+        argument = tool.argument(each.argument)
+        optional = argument is not None and not (argument.required or argument.has_default)
+        plain = each.given or each.test in (Comparison.GIVEN, Comparison.LEFT_OUT)
+        return replace(each, or_left_out=True) if optional and not plain else each
+
+    return Where(tuple(map(said, limit.conditions)))
 
 
 def _excepted_if_given(lifted: Iterable[Ground]) -> frozenset[str]:

@@ -52,6 +52,14 @@ _WITHIN: Final[dict[str, str]] = {
 }
 
 
+_LOOSELY: Final = {
+    "mail": ("email, mail, message", "thread, draft, conversation, reply, attachment, inbox, mailbox"),
+    "chat": ("message, chat message, post", "reply, thread, conversation, chat, direct message, dm"),
+    "files": ("file, document", "doc, text file, attachment"),
+}
+"""What a noun may be one of, on a server that is about a subject: a draft may be an email, and no email is a draft."""
+
+
 def _groups(text: str) -> list[tuple[str, ...]]:
     return [tuple(word.strip() for word in line.split(",")) for line in text.splitlines() if line.strip()]
 
@@ -63,3 +71,9 @@ def synonyms(noun: str, subjects: Iterable[str]) -> list[str]:
     """Return the other everyday words for a noun, of tools that are about these subjects."""
     groups = [*(group for name in subjects for group in _groups(_WITHIN.get(name, ""))), *_ALL]
     return list(dict.fromkeys(word for group in groups if noun in group for word in group if word != noun))
+
+
+def might_be(noun: str, subjects: Iterable[str]) -> list[str]:
+    """Return the wider words for what may be meant by a noun, on a server that is about these subjects."""
+    pairs = [_groups("\n".join(_LOOSELY[name])) for name in subjects if name in _LOOSELY]
+    return list(dict.fromkeys(word for wide, narrow in pairs if noun in wide or noun in narrow for word in wide))

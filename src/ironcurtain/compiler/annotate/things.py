@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.compiler.annotate.acts import is_noun, verbs_at
 from ironcurtain.compiler.annotate.arguments import arguments_of
 from ironcurtain.compiler.annotate.prose import object_of
-from ironcurtain.compiler.annotate.synonyms import synonyms
+from ironcurtain.compiler.annotate.synonyms import might_be, synonyms
 from ironcurtain.compiler.annotate.text import clean, lexicon, singular, words_of
 
 if TYPE_CHECKING:
@@ -77,10 +78,45 @@ def common_words(definitions: Iterable[Mapping[str, Any]]) -> frozenset[str]:
     return frozenset(word for word, count in first.items() if 5 * count >= 4 * len(names))
 
 
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What the server of a tool is about, as far as it gives the tool's nouns their meaning."""
+
+    common: frozenset[str] = frozenset()
+    """Words with which nearly all of its tools begin."""
+    sure: tuple[str, ...] = ()
+    """What it is surely about: a message of a mail server is an email."""
+    likely: tuple[str, ...] = ()
+    """What it may be about."""
+
+
+_NOTHING_AROUND: Final = Around()
+
+
+def around(server: str, definitions: Sequence[Mapping[str, Any]]) -> Around:
+    """Return what a server is about, from its name and its tools."""
+    named = {name for name, sign in _ABOUT.items() if sign.search(" ".join(words_of(server)))}
+    counts: Counter[str] = Counter()
+    for definition in definitions:
+        text = f"{' '.join(words_of(str(definition.get('name'))))} {clean(definition.get('description'))[:400]}"
+        counts.update(name for name, sign in _ABOUT.items() if sign.search(text))
+    likely = {name for name, count in counts.items() if count > 1 and 10 * count >= len(definitions)} | named
+    mostly = {name for name, count in counts.items() if 3 * count >= len(definitions)} | named
+    rivals = {"mail": "chat", "chat": "mail"}  # each has messages
+    sure = {name for name in mostly if rivals.get(name) not in named and not _outnumbered(name, rivals, counts, named)}
+    return Around(common_words(definitions), tuple(sorted(sure)), tuple(sorted(likely)))
+
+
+def _outnumbered(name: str, rivals: Mapping[str, str], counts: Counter[str], named: set[str]) -> bool:
+    """Return whether what shares a subject's nouns is as likely: mail and chat both have messages."""
+    return name in rivals and name not in named and 2 * counts[rivals[name]] >= counts[name]
+
+
 def things(
-    definition: Mapping[str, Any], args: Mapping[str, frozenset[str]], common: frozenset[str] = frozenset()
+    definition: Mapping[str, Any], args: Mapping[str, frozenset[str]], server: Around = _NOTHING_AROUND
 ) -> tuple[str, ...]:
     """Return the nouns that surely stand for what a tool works on, the surest first."""
+    common = server.common
     main, _ = _nouns_of_name(words_of(str(definition.get("name"))), common)
     found = [*main]
     told = _phrases(_told(definition, common))
@@ -88,16 +124,16 @@ def things(
         found += told
     if not {"folder", "directory", "file"} & set(found) and _needs_file(definition, args):
         found.append("file")
-    return _with_synonyms(found, definition, args, common)
+    return _with_synonyms(found, definition, args, common, server.sure)
 
 
 def loose_things(
-    definition: Mapping[str, Any], args: Mapping[str, frozenset[str]], common: frozenset[str] = frozenset()
+    definition: Mapping[str, Any], args: Mapping[str, frozenset[str]], server: Around = _NOTHING_AROUND
 ) -> tuple[str, ...]:
     """Return every noun that might stand for what a tool works on; a superset of `things`."""
-    words = words_of(str(definition.get("name")))
+    words, common = words_of(str(definition.get("name"))), server.common
     main, beside = _nouns_of_name(words, common)
-    found = [*things(definition, args, common), *main, *beside, *_phrases(_told(definition, common))]
+    found = [*things(definition, args, server), *main, *beside, *_phrases(_told(definition, common))]
     for leaf, roles in args.items():
         found += (
             _phrases(_noun_of_leaf(leaf))
@@ -108,7 +144,8 @@ def loose_things(
         found += ["person"] if roles & {"recipient", "attendee"} else []
         found += ["url", "web page"] if "fetch-url" in roles else []
     found += [word for word in words if is_noun(word) and word in _SAYING]
-    return _with_synonyms(found, definition, args, common)
+    found += [other for noun in found for other in might_be(noun.rpartition(" ")[2], server.likely)]
+    return _with_synonyms(found, definition, args, common, server.likely)
 
 
 def _needs_file(definition: Mapping[str, Any], args: Mapping[str, frozenset[str]]) -> bool:
@@ -120,9 +157,13 @@ def _needs_file(definition: Mapping[str, Any], args: Mapping[str, frozenset[str]
 
 
 def _with_synonyms(
-    found: Sequence[str], definition: Mapping[str, Any], args: Mapping[str, frozenset[str]], common: frozenset[str]
+    found: Sequence[str],
+    definition: Mapping[str, Any],
+    args: Mapping[str, frozenset[str]],
+    common: frozenset[str],
+    subjects: Iterable[str],
 ) -> tuple[str, ...]:
-    about = _subjects(definition, args)
+    about = dict.fromkeys((*_subjects(definition, args), *subjects))
     every = [*found, *(other for noun in found for other in synonyms(noun, about))]
     return tuple(dict.fromkeys(noun for noun in every if noun not in common))[:_MOST]
 

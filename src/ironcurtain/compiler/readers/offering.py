@@ -54,6 +54,8 @@ _SAYING: Final = stems_of(
 """What is done with words alone."""
 _BUDGET: Final = re.compile(r"\b(\d{1,6}) (?:tool )?calls?\b(?!.*\d)", re.IGNORECASE)
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_LEFT_OUT: Final = (" outside ", ", except ", " is not ", " without ", " only ", " otherwise ")
+"""How a statement says that it leaves something out."""
 _SPANS: Final = lexicon("second minute hour day week")
 """Units in which an argument may count otherwise than the sentence."""
 _FEW: Final = 8  # tools that a whole statement names one by one
@@ -186,6 +188,8 @@ class Forms:
         """Yield statements for one clause: of what it names, of the tools nearest to it, of those around it."""
         if near.wording.mood.tightens and near.wording.stems & _SAYING:
             yield from self._about_content(near.wording)
+        if any(self._is_called(name) for name in (*near.wording.names, *near.wording.excepted)):
+            return  # a tool or an argument by its own name is no value
         groups = [*self._groups(near, sentence)][:1]
         tools = [_listed(found) for share in (_NEAR, _AROUND) if (found := near.within(share)[:_FEW])]
         named = any(stems_of(tool.name_words) <= near.wording.stems for _, tool in near.tools[:2])
@@ -209,6 +213,12 @@ class Forms:
                 continue
             if not _leaves_out(near.wording, part.tools, lines):
                 yield lines
+
+    def _is_called(self, name: Name) -> bool:
+        """Return whether a name is that of a tool, or of an argument of one."""
+        if any(name.text in (tool.key, tool.name) for tool in self.tools):
+            return True
+        return name.quoted and any(tool.argument(name.text) is not None for tool in self.tools)
 
     def _about_content(self, wording: Wording) -> Iterator[list[str]]:
         """Yield a statement about what a text says, for whatever leaves with one."""
@@ -245,6 +255,10 @@ def _leaves_out(wording: Wording, tools: Sequence[Tool], lines: Sequence[str]) -
     no tool bears: *run the command ls* is not *run any command*.
     """
     text = " ".join(lines)
+    if wording.mood.tightens and wording.apart and not any(sign in text for sign in _LEFT_OUT):
+        return True  # *never mail anybody outside the team* is not *never mail the team*
+    if wording.mood.tightens and wording.below:
+        return True  # *ask before paying up to 50* is not *ask before paying more*
     if not all(number.value in text or not _SPANS.isdisjoint(number.words) for number in wording.numbers):
         return True
     if any(_YEAR.fullmatch(number.value) and not number.words for number in wording.numbers):

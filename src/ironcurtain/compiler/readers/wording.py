@@ -78,6 +78,15 @@ _ELSE: Final = re.compile(
     re.IGNORECASE,
 )
 _OUTSIDE: Final = re.compile(r"\boutside\b|\bnot (?:in|on|from|at) (?:my |our |the )?(?=[\w#~/@])", re.IGNORECASE)
+_APART: Final = re.compile(
+    r"\b(?:outside|except\w*|other than|apart from|exclud\w+|save for|unless|beyond|without|aside from|besides|"
+    r"(?:nothing|no one|nobody|none|anything|anyone|all|everything|nowhere) but|but not|only|alone)\b",
+    re.IGNORECASE,
+)
+"""Said of what a sentence leaves out of what it speaks of."""
+_UP_TO: Final = re.compile(
+    r"\b(?:up to|at most|no more than|less than|fewer than|under|below|within|maximum of)\s+\W?\d", re.IGNORECASE
+)
 _NO_OTHER: Final = re.compile(r"\s*no(?: other|body else| one else|thing else)?\b", re.IGNORECASE)
 _ONLY_I: Final = re.compile(r"\bonly (?:i|we|me|us|my \w+) ", re.IGNORECASE)
 _SPLIT: Final = re.compile(
@@ -138,6 +147,10 @@ class Wording:
     """The names that it takes back: those behind `except` and the like."""
     beyond: frozenset[str] = frozenset()
     """Words of what it takes back that are no names."""
+    apart: bool = False
+    """It leaves something out: it has such a word, or refuses twice (*never ... who are not ...*)."""
+    below: bool = False
+    """It speaks of what is below a number."""
 
 
 @lru_cache(maxsize=65_536)
@@ -203,7 +216,13 @@ def _wording(text: str, heading: str, known: Known) -> Wording:
     excepted = tuple(_names(text[taken.end() :], known)) if taken else ()
     outside = _OUTSIDE.search(text) is not None
     beyond = _beyond(text[taken.end() :] if taken else "", excepted)
-    return Wording(text, stems, acts, mood, names, tuple(_numbers(text)), only, elsewhere, outside, excepted, beyond)
+    refusals = len(_NEVER.findall(english)) + (mood is Mood.ASK)
+    apart = refusals > 1 or _APART.search(english) is not None
+    below = _UP_TO.search(english) is not None
+    numbers = tuple(_numbers(text))
+    return Wording(
+        text, stems, acts, mood, names, numbers, only, elsewhere, outside, excepted, beyond, apart=apart, below=below
+    )
 
 
 def _beyond(text: str, names: tuple[Name, ...]) -> frozenset[str]:

@@ -289,6 +289,19 @@ def test_any_chat_window_is_a_model(desk: Desk) -> None:
     assert desk.decided("read_file", "/home/kim/Projects/a") == "allow"
 
 
+def test_two_readings_by_hand_are_given_one_after_the_other(desk: Desk) -> None:
+    answer = desk.root / "answer.txt"
+    answer.write_text(BOTH)
+    given = ("--by-hand", "--answer", str(answer))
+    _, said = desk.compile("http://127.0.0.1:9/v1", *given, code=2)
+    assert "the second reading" in said
+    first = (desk.root / "home" / "question-for-a-model.md").read_text()
+    desk.compile("http://127.0.0.1:9/v1", *given)
+    assert desk.decided("read_file", "/home/kim/Projects/a") == "allow"
+    assert "Whatever lies in Projects" in first
+    assert not (desk.root / "home" / "answers-by-hand").exists()
+
+
 def test_a_model_is_asked_about_tools_in_doubt_may_add_a_role_and_takes_none_away(desk: Desk) -> None:
     odd = {"name": "frobnicate", "description": "Frobnicates.", "inputSchema": {"type": "object", "properties": {
         "path": {"type": "string", "description": "Path of the file"}, "content": {"type": "string"}}}}  # fmt: skip

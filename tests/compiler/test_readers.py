@@ -15,6 +15,7 @@ from ironcurtain.compiler.questions import read_question
 from ironcurtain.compiler.readers.answers import LARGEST, read_answer, repair
 from ironcurtain.compiler.readers.guards import warnings
 from ironcurtain.compiler.readers.model import ROUNDS, Matter, read_by_model
+from ironcurtain.compiler.readers.offering import Forms
 from ironcurtain.compiler.readers.prompt import parts_of, question
 from ironcurtain.compiler.readers.reading import UNREAD, Reading, State, key_of
 from ironcurtain.compiler.readers.store import Readings, read_readings
@@ -172,6 +173,53 @@ def test_a_verb_that_is_no_act_means_the_tools_that_bear_it() -> None:
     assert meaning.tools == ("git/git_reset",)
 
 
+def test_a_verb_that_an_argument_bears_binds_where_the_owner_writes_a_statement() -> None:
+    hub = {
+        "hub": [
+            tool("merge_pull_request", "Merge a pull request.", "owner repo number", "merge_method"),
+            tool("get_pull_request", "Get a pull request.", "owner repo number"),
+            tool("get_merge_request", "Get a merge request.", "project_id number"),
+        ]
+    }
+    tools = catalogue_of(annotated(hub))
+    literal, english = "must never merge pull requests.", "Never merge pull requests."
+    read = read_constitution(f"{literal}\n\n{english}", tools, KNOWN, Readings())
+    assert read.readings[0].statements == (literal,)
+    assert read.readings[1].state is State.UNREAD
+    meaning = compile_statements([Sourced(parse("must never merge anything."))], tools, KNOWN).meanings[0]
+    assert meaning.tools == ("hub/merge_pull_request",)
+
+
+def test_statements_on_lines_of_their_own_are_sentences() -> None:
+    text = "may read files in ~/A.\nmay read email.\nmust never delete email.\nThis goes on\nmay be."
+    assert [each.text for each in sentences_of(text)] == [
+        "may read files in ~/A.", "may read email.", "must never delete email.", "This goes on may be.",
+    ]  # fmt: skip
+
+
+def test_a_sentence_that_is_too_long_is_refused_at_once() -> None:
+    with pytest.raises(Refusal, match="a sentence of 300000 characters"):
+        read_constitution("x" * 300_000, TOOLS, KNOWN, Readings())
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Never send email to people who are not contacts.",
+        "Don't mail anyone outside customers.",
+        "Ask me before mailing anybody who is not in contacts.",
+        "Never delete anything except email.",
+        "Nothing but ls may be run.",
+        "Ask me before sending up to 50 euros.",
+        "must ask before using bank/send_money to more than 1500 people.",
+    ],
+)
+def test_no_whole_statement_is_offered_that_loses_what_a_sentence_leaves_out(sentence: str) -> None:
+    left_out = (" outside ", ", except ", " is not ", "only ")
+    wholes = Forms.of(TOOLS, KNOWN).form(Sentence(sentence, (), "", 0)).wholes
+    assert all(any(sign in line for sign in left_out) for lines in wholes for line in lines)
+
+
 def test_a_gerund_of_any_verb_is_written_as_the_verb() -> None:
     assert by_table("Moving emails is forbidden.") == ("must never move emails.",)
     search = catalogue_of(annotated({"m": [tool("forward_email", "Forward an email.", "id to")]}))
@@ -251,6 +299,21 @@ def test_a_sentence_that_speaks_of_permission_is_never_silently_no_rule(sentence
         ("It may read mail of Ann and Bob.", ["may read email."], "Bob"),
         ("It may pay up to 5 euros.", ["may use bank/send_money where `amount` is at most 50."], "50"),
         ("Nobody gets my mail.", ["may send email.", "must never delete email."], "no word that permits"),
+        ("It may look at what is in Projects.", ['may read files in "Projects" or ~.'], "~ is in a statement"),
+        (
+            "It may look at what is in Projects.",
+            ['may read files in "Projects" or Medical.'],
+            "Medical is in a statement",
+        ),
+        ("Mailing my contacts is alright.", ["may send email to anyone."], "permits anyone"),
+        ("Mailing my contacts is alright.", ["may send email to contacts or anyone at evil.example."], "evil.example"),
+        (
+            "Mailing my contacts is alright.",
+            ["may send email to contacts or customers."],
+            "customers is in a statement",
+        ),
+        ("Verzend nooit e-mail naar onbekenden.", ["may send email."], "does not look like English"),
+        ("Version 10.20.90 may be read.", ["may read email."], "10.20.90"),
     ],
 )
 def test_a_permission_for_more_than_its_sentence_says_is_shown(sentence: str, statements: list[str], lost: str) -> None:
@@ -266,7 +329,7 @@ def test_a_permission_for_more_than_its_sentence_says_is_shown(sentence: str, st
             "must never send email to more than 5 people.",
         ),
         ("A call may last two hours at most.", "may use x/y where `duration` is at most 7200."),
-        ("Send mail to the gang without asking.", "may send email to contacts."),
+        ("Send mail to my contacts without asking.", "may send email to contacts."),
     ],
 )
 def test_a_faithful_reading_is_not_warned_about(sentence: str, statement: str) -> None:

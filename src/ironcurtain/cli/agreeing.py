@@ -66,7 +66,7 @@ class Terminal:
             said = input("     > ").strip()
             kind, _, source = said.partition(" ")
             values = tuple(value.strip() for value in said.split(",") if value.strip())
-            if not said:
+            if said.lower() in ("", "s", "skip"):
                 continue
             if kind in ("file", "tool") and source:
                 self._keep(("lists", name), {"kind": "email", kind: source.strip()})
@@ -78,6 +78,12 @@ class Terminal:
                 known = replace(known, lists={**known.lists, name: NamedList("email", values)})
                 self._keep(("lists", name), {"kind": "email", "values": [*values]})
             else:
+                shown = ", ".join(f"“{visible(value)}”" for value in values)
+                if (
+                    input(f"     {visible(name)} stands for just {shown} in calls: is that right? [y/N] ").strip()
+                    != "y"
+                ):
+                    continue
                 known = replace(known, names={**known.names, name: values})
                 self._keep(("names", name), [*values])
         return known
@@ -166,7 +172,7 @@ class Terminal:
     def _in_parts(forms: Forms, form: Form, answer: str) -> tuple[str, ...]:
         """Return the statements that an answer in parts comes to, once the owner has seen them and said yes."""
         try:
-            lines = forms.composer.said(form, answer)
+            lines = _stated(answer, forms) or forms.composer.said(form, answer)
         except Problem as problem:
             console().print(Text(visible(f"     {problem}"), style="yellow"))
             return ()
@@ -265,3 +271,17 @@ def _completing(tools: Sequence[Tool], known: Known) -> Iterator[None]:
     finally:
         readline.set_completer(before)
         readline.set_completer_delims(delims)
+
+
+def _stated(answer: str, forms: Forms) -> tuple[str, ...]:
+    """Return the statement that an answer is; nothing if it is none, and a `Problem` if it only begins like one."""
+    try:
+        line = parse(answer)
+    except StatementError as error:
+        if answer.startswith("must "):
+            raise Problem(error.message, error.help) from None
+        return ()
+    (meaning,) = compile_statements([Sourced(line)], forms.tools, forms.known).meanings
+    if meaning.problem and answer.startswith("must "):
+        raise Problem(meaning.problem, meaning.help)
+    return () if meaning.problem else (write(line),)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.artifacts.files import write_artifact
+from ironcurtain.artifacts.files import read_artifact, write_artifact
 from ironcurtain.compiler.readers.answers import WRONG
 from ironcurtain.errors import Refusal, visible
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _CLIPBOARDS: Final = (["pbcopy"], ["wl-copy"], ["xclip", "-selection", "clipboard"], ["xsel", "-ib"], ["clip.exe"])
 _END: Final = "."
+_READINGS: Final = {2: "it is the second reading, which is compared with the first: open a new chat for it"}
 _SHOWN: Final = 6  # lines of what is wrong with an answer
 
 
@@ -31,21 +33,45 @@ class ByHand:
     readings: int = 0
     """How many independent readings were begun."""
 
+    @property
+    def kept(self) -> Path:
+        """Where answers are kept until the run is complete, each by the digest of its question."""
+        return self.file.with_name("answers-by-hand")
+
     def reply(self, instructions: str, asked: str) -> str:
-        """Return the pasted answer; where there is no terminal, refuse and say where the question lies."""
+        """Return the answer to a question: the one given in an earlier run, from a file, or pasted.
+
+        Where there is no terminal and no answer, refuse and say where the question lies.
+        """
         question = f"{instructions}\n\n{asked}\n"
+        wrong = asked.rpartition(WRONG)[2].strip() if WRONG in asked else ""
+        self.readings += not wrong
+        before = self.kept / f"{hashlib.sha256(question.encode()).hexdigest()}.md"
+        if before.exists():
+            return read_artifact(before).decode()
+        answer = self._answer(question, wrong)
+        self.kept.mkdir(mode=0o700, exist_ok=True)
+        write_artifact(before, answer.encode())
+        return answer
+
+    def close(self) -> None:
+        """Remove the answers: the run is complete, and the next one asks anew."""
+        shutil.rmtree(self.kept, ignore_errors=True)
+
+    def _answer(self, question: str, wrong: str) -> str:
         write_artifact(self.file, question.encode())
         if self.answers:
             return self.answers.pop(0).read_text(encoding="utf-8")
         if not sys.stdin.isatty():
+            again = (
+                "what is wrong with the last answer stands at its end" if wrong else _READINGS.get(self.readings, "")
+            )
             raise Refusal(
                 "model_by_hand",
-                f"the question for a model lies in {self.file}",
+                f"the question for a model lies in {self.file}{f' ({again})' if again else ''}",
                 "give it to any chat model, save the answer, and run again with --by-hand --answer FILE",
             )
         copied = _copy(question)
-        wrong = asked.rpartition(WRONG)[2].strip() if WRONG in asked else ""
-        self.readings += not wrong
         if wrong:
             lines = [line for line in wrong.splitlines() if line.strip()][:_SHOWN]
             print(

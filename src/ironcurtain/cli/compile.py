@@ -63,10 +63,14 @@ def run(arguments: argparse.Namespace) -> int:
         twice=not arguments.once,
         progress=_Progress().show if sys.stderr.isatty() and not arguments.json else lambda _: None,
     )
-    if arguments.by_hand or arguments.answer:
-        where = home.root if there else Path.cwd()
-        stages = replace(stages, speaker=ByHand(where / "question-for-a-model.md", [Path(a) for a in arguments.answer]))
-    return _at_home(arguments, home, stages) if arguments.out is None else _offline(arguments, stages)
+    if not (arguments.by_hand or arguments.answer):
+        return _at_home(arguments, home, stages) if arguments.out is None else _offline(arguments, stages)
+    where = home.root if there else Path.cwd()
+    by_hand = ByHand(where / "question-for-a-model.md", [Path(a) for a in arguments.answer])
+    stages = replace(stages, speaker=by_hand)
+    code = _at_home(arguments, home, stages) if arguments.out is None else _offline(arguments, stages)
+    by_hand.close()
+    return code
 
 
 def _offline(arguments: argparse.Namespace, stages: Stages) -> int:

@@ -62,7 +62,8 @@ class Conditions:
                 return Ground(unless=(part, *others), covers=covers, names=names)
             return Ground((given,), (part, *others), covers, names)
         parts = (part, *others)
-        if condition.given and not certain:  # what is left out and picked by the server is not given
+        listed = argument.required and "array" in argument.types  # an empty list has no element that could be so
+        if (condition.given or listed) and not certain:  # what is left out and picked by the server is not given
             parts = tuple(each.with_(present) for each in parts)
         return Ground((*parts, *([_absent(argument)] if condition.or_left_out else ())), covers=covers, names=names)
 

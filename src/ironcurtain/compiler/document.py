@@ -31,6 +31,8 @@ _ITEM: Final = re.compile(r"^(\s*)(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)]|[a-z][.)])
 _LABEL: Final = re.compile(r"^(?:\*\*|__)(.{1,60}?)(?:\*\*|__)\s*[:.\u2013\u2014-]?\s*")
 _LABELLED: Final = re.compile(r"^\s{0,3}[#@]?[\w'/&+ -]{1,40}:\s+\S")
 """A line that begins with what it is about is no part of the one before it."""
+_STATED: Final = re.compile(r"(?:may|must never|must ask) ")
+"""A line that begins like a statement, after one that has ended."""
 _END: Final = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=\S)|\s*;\s+")
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|mr|mrs|ms|dr|st|vs|no|approx|incl|max|min)|\b[A-Z])\.$", re.IGNORECASE
@@ -150,7 +152,8 @@ def _blocks(text: str) -> Iterator[_Block]:
             yield _Block(" ".join(lines), 1)
             lines = []
             continue
-        labelled = not item and _LABELLED.match(line) is not None
+        stated = not item and lines and lines[-1].endswith(".") and _STATED.match(line) is not None
+        labelled = stated or (not item and _LABELLED.match(line) is not None)
         if (heading or bold or bullet or labelled or not line.strip()) and lines:
             yield _Block(" ".join(lines), 0, item, apart, indent, marked)
             lines, item, apart, marked = [], False, False, False

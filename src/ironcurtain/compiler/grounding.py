@@ -12,7 +12,7 @@ server, is not concerned at all (`UNCONCERNED`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from ironcurtain.compiler.annotate.acts import READERS
 from ironcurtain.compiler.annotate.text import words_of
@@ -193,20 +193,23 @@ class Grounding:
     def _attachments(self, limit: Attachments, tool: Tool, *, certain: bool) -> Ground | None:
         leaves = [leaf for leaf, a in tool.arguments.items() if "read-path" in a.roles or is_attached(a)]
         if limit.without:
-            return Ground(unless=tuple(Part(values={f"arg:{leaf}": PRESENT}) for leaf in leaves))
+            return Ground(unless=tuple(Part(values={f"arg:{leaf}": held(tool.arguments[leaf])}) for leaf in leaves))
         if not leaves:
             return None if certain or _might_hold_files(tool) else UNCONCERNED
         roles = tool.roles & {"read-path"}
         if not limit.names:
-            present = tuple(Part(values={f"arg:{leaf}": PRESENT}) for leaf in leaves)
+            present = tuple(Part(values={f"arg:{leaf}": held(tool.arguments[leaf])}) for leaf in leaves)
             return Ground(present, covers=roles, names=frozenset(leaves))
         meant = self.setup.meant(limit.names)
         if not meant.paths or not roles:
             return None
         files = frozenset(leaf for leaf in leaves if "read-path" in tool.arguments[leaf].roles)
         others = [] if certain else [leaf for leaf in leaves if leaf not in files and tool.arguments[leaf].roles]
-        unknown = tuple(Part(values={f"arg:{leaf}": PRESENT}) for leaf in others)  # where they are from is not said
-        return Ground((Part(paths=(roles, meant.paths)), *unknown), covers=roles, names=files)
+        unknown = tuple(Part(values={f"arg:{leaf}": held(tool.arguments[leaf])}) for leaf in others)  # from wherever
+        from_there = Part(paths=(roles, meant.paths))
+        # What tightens asks for a file that is given: an empty list that a call must have holds none.
+        sent = [from_there] if certain else [from_there.with_(Part(values={f"arg:{leaf}": PRESENT})) for leaf in files]
+        return Ground((*sent, *unknown), covers=roles, names=files)
 
     def _reads(self, key: str) -> bool:
         return any(tool.key == key and "read" in tool.might.acts for tool in self.tools)
@@ -223,8 +226,15 @@ class Grounding:
         return tuple(found)
 
 
+def held(argument: Argument) -> dict[str, Any]:
+    """Return what is asked of an argument that is there: that a flag is set, and anything else given."""
+    return {"in": [True]} if argument.is_flag else PRESENT
+
+
 def is_attached(argument: Argument) -> bool:
     """Whether an argument is, or is part of, what goes along with a message, in whatever form."""
+    if argument.is_flag and argument.words[:1] == ("as",):  # how something is sent: `as_attachment`
+        return False
     return not {"attach", "attachment", "attached", "enclosure", "media"}.isdisjoint(words_of(argument.leaf))
 
 

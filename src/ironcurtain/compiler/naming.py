@@ -72,6 +72,8 @@ class Setup:
 
     def name_of(self, text: str) -> str | None:
         """Return the name of the set-up that a text stands for, as people write it; not a directory or a list."""
+        if text in self.known.names and text not in self.known.directories and text not in self.known.lists:
+            return text  # the name `Merchants` beside a list `merchants`
         if _exactly(text, (*self.known.directories, *self.known.lists)) is not None:
             return None
         exact = _exactly(text, self.known.names)
@@ -94,7 +96,7 @@ class Setup:
     def _one(self, name: Name) -> Meant:
         text, known = name.text, self.known
         words = (text,)
-        for find in (_exactly, _find):
+        for find in (_to_the_letter, _exactly, _find):
             tagged = text.startswith(("#", "@")) and find is _find  # `#family` is a channel, though `family` is a list
             look = _find_directory if find is _find else find
             if not tagged and (key := look(text, known.directories)) is not None:
@@ -175,6 +177,10 @@ def _find_directory(word: str, names: Iterable[str]) -> str | None:
 def _is_taken(name: Name, others: Iterable[str]) -> bool:
     """Return whether a name is that of something else, or of a channel or a person by its sign."""
     return name.text.startswith(("#", "@")) or _exactly(name.text, others) is not None
+
+
+def _to_the_letter(word: str, names: Iterable[str]) -> str | None:
+    return word if word in names else None
 
 
 def _exactly(word: str, names: Iterable[str]) -> str | None:

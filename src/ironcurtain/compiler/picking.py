@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.synonyms import synonyms
-from ironcurtain.compiler.annotate.text import singular
+from ironcurtain.compiler.annotate.text import singular, words_of
 from ironcurtain.compiler.catalogue import normal
 from ironcurtain.compiler.problems import Problem, nearest
 from ironcurtain.language.statement import ACTS
@@ -62,6 +62,8 @@ _SENT: Final = {"mail": frozenset({"email", "mail", "message"}), "chat": frozens
 _PASSING_ON: Final = frozenset(
     {"send", "forward", "forwarding", "redirect", "reply", "respond", "broadcast", "deliver", "post", "mail", "notify"}
 )
+_NOUN_BEHIND: Final = frozenset({"request", "requests"})
+"""Words before which a verb is part of a noun."""
 _VAGUE: Final = frozenset({"item", "object", "resource", "entity", "thing", "entry", "record", "element", "asset"})
 """Words in the name of a tool that may be about anything its server has."""
 _COMMANDS: Final = frozenset({"command", "shell", "script", "code", "program", "process", "terminal"})
@@ -267,7 +269,9 @@ def _bears(verb: str, tool: Tool) -> bool:
     """Whether a verb, as it stands or with -ing, is a word of the tool's name."""
     word = verb.lower()
     forms = {word, singular(word)}
-    return any(name in forms or word in _gerunds(name) for name in tool.name_words)
+    words = words_of(tool.name)
+    nouns = {place for place, each in enumerate(words[1:]) if each in _NOUN_BEHIND}  # a merge request
+    return any(place not in nouns and (name in forms or word in _gerunds(name)) for place, name in enumerate(words))
 
 
 def _gerunds(verb: str) -> set[str]:

@@ -25,6 +25,7 @@ from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.errors import Refusal
 from ironcurtain.language.parsing import StatementError, parse
 from ironcurtain.language.statement import ACTS, Mood, Statement
+from ironcurtain.language.writing import write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.setup import Known
     from ironcurtain.language.statement import Line
 
-MOST_SENTENCES = 2_000
+MOST_SENTENCES: Final = 2_000
+LONGEST_SENTENCE: Final = 4_000  # characters
 _OPENING: Final = re.compile(
     r"(?:in|on|over|at|for|when|whenever|if|while|during|after|before|with|under|as|until|unless|once)\b[^;]*?,",
     re.IGNORECASE,
@@ -51,6 +53,10 @@ _CONDITION: Final = re.compile(
     re.IGNORECASE,
 )
 """Words of a heading under which a permission may not hold as it stands."""
+
+
+_MOODS: Final = ("may ", "must never ", "must ask ")
+"""How a statement begins."""
 
 
 @dataclass(slots=True)
@@ -108,6 +114,9 @@ def read_constitution(
     sentences = sentences_of(text)
     if len(sentences) > MOST_SENTENCES:
         raise Refusal("constitution_too_long", f"more than {MOST_SENTENCES} sentences", "say it in fewer words")
+    if longest := next((each.text for each in sentences if len(each.text) > LONGEST_SENTENCE), ""):
+        where = f"a sentence of {len(longest)} characters: {longest[:40]}..."
+        raise Refusal("constitution_too_long", where, f"say it in sentences of at most {LONGEST_SENTENCE} characters")
 
     def is_right(lines: list[str]) -> bool:
         try:
@@ -125,7 +134,8 @@ def read_constitution(
             readings.append(before)
             continue
         plain = not sentence.marked and not _depends(sentence, sentences, readings)
-        found = read_by_table(sentence, known, is_whole) if plain else None
+        literal = sentence.text.startswith(_MOODS)  # the owner wrote a statement, and means what it means
+        found = read_by_table(sentence, known, is_right if literal else is_whole) if plain else None
         if found and _is_conditional(sentence) and any(_permits_by_itself(line) for line in found):
             found = None
         readings.append(Reading(State.READ, found, "parser") if found else _unread(sentence, tools, known))
@@ -165,7 +175,7 @@ def _is_said_elsewhere(line: Line, tools: Sequence[Tool]) -> bool:
 def _unread(sentence: Sentence, tools: Sequence[Tool], known: Known) -> Reading:
     """Return an unread sentence; of one that is a statement but for its names, with what is wrong with it."""
     text = sentence.text[:1].lower() + sentence.text[1:]
-    is_statement = text.startswith(("may ", "must never ", "must ask "))
+    is_statement = text.startswith(_MOODS)
     shown = text if is_statement else as_statement(sentence, known)
     if shown is None:
         return UNREAD
@@ -176,7 +186,9 @@ def _unread(sentence: Sentence, tools: Sequence[Tool], known: Known) -> Reading:
     (meaning,) = compile_statements([Sourced(line)], tools, known).meanings
     if not is_statement and not meaning.missing:
         return UNREAD
-    return replace(UNREAD, why=f"{meaning.problem}; {meaning.help}", missing=meaning.missing)
+    if not meaning.problem:
+        return replace(UNREAD, why=f"it may be meant otherwise than: {write(line)} If not, write just that")
+    return replace(UNREAD, why="; ".join(filter(None, (meaning.problem, meaning.help))), missing=meaning.missing)
 
 
 def _by_model(read: Read, speaker: Speaker, matter: Matter, asking: Asking) -> None:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.catalogue import Argument, Tool
     from ironcurtain.compiler.naming import Meant, Setup
 
-_HOST: Final = re.compile(r"(?![0-9.]+$)[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
-"""What may be the name of a machine."""
+_HOST: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
+"""What may be the name or the address of a machine."""
 
 
 @dataclass(frozen=True, slots=True)

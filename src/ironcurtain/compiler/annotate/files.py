@@ -87,6 +87,11 @@ _LOCAL: Final = re.compile(
     r"\babsolute\b|\blocal(?:ly)?\b|\bon disk\b|\bfile ?system\b|\bmachine running\b|\bserver-readable\b|/home/|"
     r"/users/|/tmp/|/path/to|\b[a-z]:\\|~/|\bfrom disk\b|\bto upload\b|\bto attach\b"
 )
+_KEPT_IN_FOLDERS: Final = (
+    "email", "emails", "mail", "mails", "message", "messages", "note", "notes", "bookmark", "bookmarks", "reminder",
+)  # fmt: skip
+"""What services keep in folders of their own."""
+_IN_A_FILE: Final = re.compile(r"\bpaths?\b|\bfiles?\b|\bdisk\b|director(?:y|ies)|/home/|~/")
 STORES: Final = frozenset(
     {"file id", "folder id", "parent folder id", "parent id", "drive id", "document id", "spreadsheet id", "project id",
      "repo", "owner", "repository", "bucket", "bucket name", "repo slug", "repository id"}
@@ -208,6 +213,11 @@ def is_elsewhere(argument: Argument, tool: Setting, *, here: bool) -> bool:
     beside_local = beside_local and not is_auxiliary(argument)  # the key of a transfer is here
     of_mail = argument.words[-1] == "folder" and tool.subject.is_about("mail", "chat") and not speaks_of_path(argument)
     of_mail = of_mail or (argument.words[-1] == "mailbox" and tool.subject.is_about("mail"))
+    kept = argument.words[-1] in ("folder", "destination", "source") and tool.speaks_of(*_KEPT_IN_FOLDERS)
+    kept = (
+        kept and not tool.subject.on_files and not tool.speaks_of("attachment", "export", "download", "save", "import")
+    )
+    of_mail = of_mail or (kept and not _IN_A_FILE.search(f"{argument.says} {tool.nutshell}"))
     of_notes = "notebook" in words and tool.subject.is_about("notes") and not _LOCAL.search(argument.says)
     if "remote" in words or beside_local or of_mail or of_notes:
         return True

@@ -83,14 +83,18 @@ def server_subject(definitions: Iterable[Mapping[str, Any]]) -> Subject:
     weights: dict[str, float] = {}
     remote = local = on_files = on_code = 0
     for definition in definitions:
-        for name, weight in _weigh(definition).items():
+        own = _weigh(definition)
+        for name, weight in own.items():
             weights[name] = weights.get(name, 0.0) + weight
+        in_folders = max(own.get("mail", 0.0), own.get("notes", 0.0)) > own.get("files", 0.0)  # of its own
         arguments = arguments_of(definition).values()
         text = f"{' '.join(words_of(str(definition.get('name'))))} {clean(definition.get('description'))}"
         text += " " + " ".join(argument.says for argument in arguments)
         remote += bool(_REMOTE_STORES.search(text))
         local += bool(_LOCAL.search(text))
-        on_files += any(_names_file(argument) for argument in arguments)
+        on_files += any(
+            _names_file(argument) and not (in_folders and argument.words[-1] == "folder") for argument in arguments
+        )
         on_code += bool(_CODE.search(text))
     away = remote > local and remote * 3 >= len(definitions)
     files = not away and max(local, on_files) * 3 >= len(definitions)

@@ -8,16 +8,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.annotate.acts import VERBS
+from ironcurtain.compiler.readers.limiting import names_in
 from ironcurtain.compiler.readers.reading import State
 from ironcurtain.compiler.readers.wording import NUMBER_WORDS, STOP
 from ironcurtain.language.parsing import parse
-from ironcurtain.language.statement import Budget, Mood
+from ironcurtain.language.statement import Budget, Domain, Mood, People, Statement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ironcurtain.compiler.readers.reading import Reading
     from ironcurtain.compiler.setup import Known
+    from ironcurtain.language.statement import Line
 
 _REFUSAL: Final = re.compile(
     r"\b(?:no|not|never|none|nothing|nobody|nowhere|neither|nor|without|don'?t|doesn'?t|can'?t|cannot|won'?t|mustn'?t|"
@@ -66,6 +69,8 @@ _PATH: Final = re.compile(r"(?<![\w/])~?/[\w./-]*\w")
 _QUOTED: Final = re.compile(r'"([^"]{1,80})"|\u201c([^\u201d]{1,80})\u201d')
 _CONTENT: Final = re.compile(r'might be read as "(?:[^"\\]|\\.)*"')
 _PATTERN: Final = re.compile(r"matches /(?:[^/\\]|\\.)+/")
+_WHOLE: Final = ("~", "/", "~/")
+_ANYBODY: Final = re.compile(r"\b(?:any|every|some)(?:one|body)\b|\b(?:all|whoever|people|others|whom|strangers)\b")
 _BELOW: Final = re.compile(r"\b(?:fewer|less|under|below)\b", re.IGNORECASE)
 _COUNTED: Final = re.compile(r"more than (\d+)")
 
@@ -88,9 +93,12 @@ def warnings(sentence: str, reading: Reading, known: Known) -> Iterator[str]:
     if moods & {Mood.ASK, Mood.OTHERWISE} and not asks and not refuses:
         yield "it came to a question, and the sentence does not speak of asking"
     told = " ".join(reading.statements)
-    yield from _lost(sentence, told, known)
+    yield from dict.fromkeys(_lost(sentence, told, known))
     if Mood.MAY in moods:
         yield from _names_lost(sentence, told, known)
+        yield from _names_added(sentence, lines, known)
+        if not _is_english(sentence):
+            yield "the sentence does not look like English: see whether it permits anything"
 
 
 def _lost(sentence: str, statements: str, known: Known) -> Iterator[str]:
@@ -101,7 +109,7 @@ def _lost(sentence: str, statements: str, known: Known) -> Iterator[str]:
     for number in _NUMBER.findall(sentence):
         if _plain(number) not in numbers and not re.search(rf"(?<!\d){re.escape(_plain(number))}(?!\d)", statements):
             yield f"the number {number} does not occur in its statements"
-    said = {float(_plain(number)) for number in _NUMBER.findall(sentence)} | {
+    said = {float(_plain(each)) for each in _NUMBER.findall(sentence) if each.count(".") < 2} | {  # no version, no date
         float(value) for word, value in NUMBER_WORDS.items() if re.search(rf"\b{word}\b", sentence, re.IGNORECASE)
     }
     for number in _BOUND.findall(told) if said else ():  # otherwise it stands in the sentence before
@@ -115,7 +123,8 @@ def _lost(sentence: str, statements: str, known: Known) -> Iterator[str]:
             if found.rstrip("/.") not in statements and not _stands_for(found, statements, known):
                 yield f"the {what} {found} does not occur in its statements"
         for found in pattern.findall(told):
-            if found not in sentence and found not in values and not any(found in value for value in values):
+            full = known.absolute(found) if found.startswith("~") else found
+            if found not in sentence and not any(each in value for value in values for each in (found, full)):
                 yield f"the {what} {found} is in a statement, and not in the sentence"
     for one, two in _QUOTED.findall(sentence):
         name = one or two
@@ -134,6 +143,53 @@ def _names_lost(sentence: str, statements: str, known: Known) -> Iterator[str]:
         stem = re.escape(plain.removesuffix("s") if len(plain) > _SHORT else plain)
         if plain not in STOP and plain not in _NO_NAMES and not re.search(rf"(?<![a-z]){stem}", held):
             yield f'"{name}" does not occur in its statements'
+
+
+def _names_added(sentence: str, lines: Iterable[Line], known: Known) -> Iterator[str]:
+    """Yield what permissions speak of and their sentence does not: other names of the set-up, all files, everybody."""
+    said = _folded(sentence)
+    permitting = [line for line in lines if isinstance(line, Statement) and line.mood is Mood.MAY]
+    named = [name for line in permitting for name in names_in(line.limits)]
+    own = (*known.directories, *known.lists, *known.names)
+    spoken = [key for key in own if _stem(key) in said]
+    same = {value for key in spoken for value in _values_of(key, known)}
+    for name in dict.fromkeys(each.text for each in named):
+        key = next((key for key in own if _folded(key) == _folded(name)), None)
+        other = key is not None and key not in spoken and not same & set(_values_of(key, known))
+        if name in _WHOLE or (other and _stem(name) not in said):
+            yield f"{name} is in a statement, and not in the sentence"
+    for line in permitting:
+        for limit in line.limits:
+            if isinstance(limit, People):
+                people = any("@" in value or "+" in value for key in spoken for value in _values_of(key, known))
+                yield from _people_added(limit, said, spoken=people)
+
+
+def _people_added(limit: People, said: str, *, spoken: bool) -> Iterator[str]:
+    domains = [member.name.text for member in limit.members if isinstance(member, Domain)]
+    yield from (f"{each} is in a statement, and not in the sentence" for each in domains if each.lower() not in said)
+    if not limit.members and spoken and not _ANYBODY.search(said):
+        yield "a statement permits anyone, and the sentence names who is meant"
+
+
+def _is_english(sentence: str) -> bool:
+    """Return whether enough words of a sentence are common English ones: the words of refusal above are."""
+    words = re.findall(r"[^\W\d_][\w'-]*", sentence.lower())
+    return 4 * sum(word in STOP or word in VERBS for word in words) >= len(words)
+
+
+def _folded(text: str) -> str:
+    return re.sub(r"[\s_-]+", " ", text.lower()).strip(" #@")
+
+
+def _stem(name: str) -> str:
+    return re.sub(r" (?:folder|directory|list|channel|calendar|team)$", "", _folded(name)).removesuffix("s")
+
+
+def _values_of(key: str, known: Known) -> tuple[str, ...]:
+    """Return what a name of the set-up stands for."""
+    listed = known.lists[key].values if key in known.lists else ()
+    return (*known.names.get(key, ()), *listed, *([known.directories[key]] if key in known.directories else []))
 
 
 def _meant_by(statements: str, known: Known) -> Iterator[str]:

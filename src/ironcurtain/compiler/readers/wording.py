@@ -84,6 +84,11 @@ _APART: Final = re.compile(
     re.IGNORECASE,
 )
 """Said of what a sentence leaves out of what it speaks of."""
+_NOT_ONE: Final = re.compile(
+    r"\b(?:is|are|was|were)(?:n'?t| not)\b(?! (?:to|allowed|permitted|okay|ok|fine)\b)|\bnot (?:in|on|from|at|among)\b",
+    re.IGNORECASE,
+)
+"""Said of those whom a sentence speaks of: who are not in something."""
 _UP_TO: Final = re.compile(
     r"\b(?:up to|at most|no more than|less than|fewer than|under|below|within|maximum of)\s+\W?\d", re.IGNORECASE
 )
@@ -148,7 +153,7 @@ class Wording:
     beyond: frozenset[str] = frozenset()
     """Words of what it takes back that are no names."""
     apart: bool = False
-    """It leaves something out: it has such a word, or refuses twice (*never ... who are not ...*)."""
+    """It leaves something out of what it speaks of: *outside*, *except*, *who are not*."""
     below: bool = False
     """It speaks of what is below a number."""
 
@@ -216,8 +221,7 @@ def _wording(text: str, heading: str, known: Known) -> Wording:
     excepted = tuple(_names(text[taken.end() :], known)) if taken else ()
     outside = _OUTSIDE.search(text) is not None
     beyond = _beyond(text[taken.end() :] if taken else "", excepted)
-    refusals = len(_NEVER.findall(english)) + (mood is Mood.ASK)
-    apart = refusals > 1 or _APART.search(english) is not None
+    apart = _APART.search(english) is not None or _NOT_ONE.search(english) is not None
     below = _UP_TO.search(english) is not None
     numbers = tuple(_numbers(text))
     return Wording(

@@ -17,6 +17,7 @@ from ironcurtain.artifacts.policy import read_bundle
 from ironcurtain.artifacts.servers import read_entries, read_servers, write_servers
 from ironcurtain.artifacts.state import Approved, approve_server, approved_servers, is_approved
 from ironcurtain.cli.client import tell_to_look
+from ironcurtain.cli.constitution import offer
 from ironcurtain.cli.folding import say
 from ironcurtain.cli.loading import surroundings
 from ironcurtain.cli.main import DONE
@@ -86,7 +87,9 @@ def add(arguments: argparse.Namespace) -> int:
         return DONE
     if look_at(home, spec, read_servers(home)[1], yes=arguments.yes, careful=arguments.yes):
         tell_to_look(home)
-        return recompile(home, yes=arguments.yes)
+        code = recompile(home, yes=arguments.yes)
+        offer(home)
+        return code
     return DONE
 
 

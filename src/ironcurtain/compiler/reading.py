@@ -182,7 +182,10 @@ def _unread(sentence: Sentence, tools: Sequence[Tool], known: Known) -> Reading:
     try:
         line = parse(shown)
     except StatementError as error:
-        return replace(UNREAD, why=f"{error.message} (column {error.column}); {error.help}")
+        plain = as_statement(sentence, known)  # *to the regulars*, who are asked for
+        if plain is None:
+            return replace(UNREAD, why=f"{error.message} (column {error.column}); {error.help}")
+        line = parse(plain)
     (meaning,) = compile_statements([Sourced(line)], tools, known).meanings
     if not is_statement and not meaning.missing:
         return UNREAD

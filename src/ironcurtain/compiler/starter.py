@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 from ironcurtain.compiler.drafts import Sourced
 from ironcurtain.compiler.statements import compile_statements
 from ironcurtain.language.parsing import StatementError, parse
-from ironcurtain.language.writing import write
+from ironcurtain.language.statement import Name
+from ironcurtain.language.writing import write, write_name
 from ironcurtain.model.roles import Category
 
 if TYPE_CHECKING:
@@ -34,9 +35,14 @@ def starter(tools: Sequence[Tool], known: Known, home: Path) -> str:
     """Return the text of a starter constitution."""
     parts = [_HEAD, "## Always\n", *_right(["must never delete anything."], tools, known), ""]
     files = [tool for tool in tools if tool.of(Category.PATH)]
-    folders = [f"~/{name}" for name in FOLDERS if (home / name).is_dir()]
-    if files and folders:
-        parts += ["## Files\n", *_right([f"may read files in {' or '.join(folders)}."], tools, known), ""]
+    folders = [write_name(Name(name)) for name in known.directories]
+    folders = folders or [f"~/{name}" for name in FOLDERS if (home / name).is_dir()]
+    if files:
+        may_read = f"may read files in {' or '.join(folders or ['~/Documents'])}."
+        right = [*_right([may_read], tools, known)]
+        parts += ["## Files\n", *(right if folders else [f"<!-- for example: {may_read} -->"]), ""]
+    if sends := [*_right(["must ask otherwise before sending or sharing anything."], tools, known)]:
+        parts += ["## Sending and sharing\n", *sends, ""]
     for server in dict.fromkeys(tool.server for tool in tools):
         own = [tool for tool in tools if tool.server == server]
         if 2 * sum(bool(tool.of(Category.PATH)) for tool in own) >= len(own):

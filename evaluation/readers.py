@@ -87,6 +87,8 @@ First looks, newest first; the share kept, of the calls that no question about c
 
 | sets | texts | calls | owner | model | model twice | unsafe |
 | --- | ---: | ---: | --- | --- | --- | --- |
+| *alder*, *hazel* | 12 | 432 | 108 of 136 (79 %) | 105 of 130 (81 %) | 104 of 129 (81 %) | 0 |
+| *birch*, *cedar* | 12 | 432 | 112 of 126 (89 %) | 115 of 126 (91 %) | 112 of 124 (90 %) | 0 |
 | *elm*, *fir* | 12 | 432 | | 114 of 127 (90 %) | 108 of 128 (84 %) | 0 |
 | *oak*, *pine* | 12 | 432 | 132 of 146 (90 %) | 135 of 145 (93 %) | 131 of 148 (89 %) | 0 |
 | *quay*, *rill* | 12 | 432 | 105 of 125 (84 %) | 108 of 122 (89 %) | 97 of 122 (80 %) | owner 1, model 2 |
@@ -117,6 +119,12 @@ look. The unsafe call is a discount of 0.25 that the owner, who did not know the
 
 In *dune* one sentence that the closed table read then (a channel that is off limits) is left to the owner since, who
 was not asked about it: its row below is lower than the first look.
+
+*alder* and *hazel* have four or five servers each of which three or more had been in no text before. One and a half
+losses in ten were the same for all three readers, so that no statement was at fault: a list that must be given and is
+empty was taken for attachments, folders of a mail server for directories, a flag for an attachment, a name of the
+set-up for a list that differs in case; these were mended after the look. What is left there: machines that are not
+public and not named, an id where an id or a URL is taken, a schema that refers to itself, days of the week.
 
 Most of what is still lost cannot be said (sums of price times quantity) or is lost where two readings differ.
 """

@@ -120,11 +120,11 @@ look. The unsafe call is a discount of 0.25 that the owner, who did not know the
 In *dune* one sentence that the closed table read then (a channel that is off limits) is left to the owner since, who
 was not asked about it: its row below is lower than the first look.
 
-*alder* and *hazel* have four or five servers each of which three or more had been in no text before. One and a half
-losses in ten were the same for all three readers, so that no statement was at fault: a list that must be given and is
-empty was taken for attachments, folders of a mail server for directories, a flag for an attachment, a name of the
-set-up for a list that differs in case; these were mended after the look. What is left there: machines that are not
-public and not named, an id where an id or a URL is taken, a schema that refers to itself, days of the week.
+*alder* and *hazel* have four or five servers each, of which at least three had been in no text before. Most losses are
+the same calls for all three readers: an empty list that a call must have was taken for attachments, folders of a mail
+server for directories, a flag for an attachment, a name of the set-up for a list that differs in case. These were
+mended after the look. What is left there: machines that are not public and not named, an id where an id or a URL is
+taken, a schema that refers to itself, days of the week.
 
 Most of what is still lost cannot be said (sums of price times quantity) or is lost where two readings differ.
 """

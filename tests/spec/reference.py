@@ -705,7 +705,8 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
                 check_visible(here, item)
                 read = {}
                 for role, absent_is_unknown in here.items():
-                    unknown = (required and item is not MISSING) or absent_is_unknown or defaulted
+                    nobody = role in PARTY_ROLES and not isinstance(item, str)  # "an empty list of people is nobody"
+                    unknown = (required and item is not MISSING and not nobody) or absent_is_unknown or defaulted
                     read[role] = read_item(world, server, role, item, unknown)
                     if is_named_by_path(role, here, item):
                         read[role] = [Value(role, sent_form(world, server, leading_role(here), item))]

@@ -149,7 +149,7 @@ def _answer(test: Test, values: tuple[Value, ...], scope: Scope, *, allowing: bo
 def _passes(test: Test, values: tuple[Value, ...], scope: Scope, *, allowing: bool) -> bool:
     if not isinstance(test, ValueTest):
         return _all_or_any(test, values, allowing=allowing)
-    if not _all_or_any(test, values, allowing=allowing):
+    if not _only_counts(test) and not _all_or_any(test, values, allowing=allowing):
         return False
     return (test.min_items is None and test.max_items is None) or _count_holds(test, scope, allowing=allowing)
 
@@ -239,6 +239,11 @@ def _fits_text(test: ValueTest, value: Value, *, allowing: bool) -> bool:
     except TextTooLong as error:
         raise ConditionError(str(error)) from None
     return all(answers) and (test.max_length is None or len(text) <= test.max_length)
+
+
+def _only_counts(test: ValueTest) -> bool:
+    others = (test.equals, test.minimum, test.maximum, test.max_length)
+    return not test.given and not test.patterns and all(part is None for part in others)
 
 
 def _count_holds(test: ValueTest, scope: Scope, *, allowing: bool) -> bool:

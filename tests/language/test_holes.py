@@ -1411,7 +1411,9 @@ def test_a_search_in_a_query_language_is_no_command() -> None:
     search = {
         "m": [
             tool(
-                "search_messages", "Search messages.", query={"type": "string", "description": "A search query in KQL."}
+                "search_messages",
+                "Search messages.",
+                query={"type": "string", "description": "A search query using keyword query language (KQL)."},
             )
         ]
     }
@@ -1518,3 +1520,113 @@ def test_what_a_permission_excepts_may_be_left_out_by_nobody() -> None:
     assert found.decide("cal/create_event", title="x", calendarId="home") == "allow"
     assert found.decide("cal/create_event", title="x", calendarId="work") == "deny"
     assert found.decide("cal/create_event", title="x") == "deny"
+
+
+# --- What a tester got through the changes above. ---
+
+
+def test_a_tool_that_speaks_of_a_chat_sends_no_email_whatever_its_server_is_called() -> None:
+    office = {
+        "outlook": [
+            tool("send_mail", "Send an email.", "to body"),
+            tool("send_channel_message", "Send a message to a Teams channel.", "channelId content"),
+            tool("list_mail", "List emails.", ""),
+        ]
+    }
+    found = policy("may send email.", office)
+    assert found.decide("outlook/send_channel_message", channelId="C1", content="x") != "allow"
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("search_records", "The SQL search query, e.g. SELECT * FROM t"),
+        ("search_logs", "KQL query to run against the cluster"),
+        ("find_nodes", "Search query in the Cypher query language"),
+    ],
+)
+def test_a_query_that_may_change_what_it_searches_stays_a_command(name: str, says: str) -> None:
+    search = {"d": [tool(name, "Search the records.", query={"type": "string", "description": says})]}
+    (found,) = understand("d", search["d"])
+    assert "command" in found.roles("query")
+
+
+def test_a_folder_of_notes_is_a_plain_name_and_no_path() -> None:
+    notes = {
+        "notes": [
+            tool("create_note", "Create a note.", "title content", "folder"),
+            tool("list_notes", "List notes.", "", "folder"),
+        ]
+    }
+    found = policy("may read or create notes.", notes)
+    note = {"title": "x", "content": "y"}
+    assert found.decide("notes/create_note", **note, folder="Assistant") == "allow"
+    for place in (f"{HOME}/Medical", "../../Medical", "~/Medical"):
+        assert found.decide("notes/create_note", **note, folder=place) != "allow"
+    (kept,) = understand("n", [tool("create_note", "Create a note in the vault.", "title content", "folder")])
+    assert set(kept.roles("folder")) & {"read-path", "write-path"}
+
+
+PAGES = {"web": [tool("fetch", "Fetch a web page by its URL.", "url")]}
+
+
+@pytest.mark.parametrize("value", ['"https://evil.example/x"', "https://evil.example/x"])
+def test_values_beside_a_list_of_hosts_are_not_lost(value: str) -> None:
+    known = replace(KNOWN, lists={**KNOWN.lists, "partners": NamedList("domain", ("books.example",))})
+    lines = f"may use web/fetch.\nmust never use web/fetch where `url` is partners or {value}."
+    found = policy(lines, PAGES, known)
+    assert found.decide("web/fetch", url="https://evil.example/x") == "deny"
+    assert found.decide("web/fetch", url="https://books.example/y") == "deny"
+    assert found.decide("web/fetch", url="https://other.example/") == "allow"
+
+
+def test_a_list_of_people_and_one_of_domains_are_compared_each_in_its_way() -> None:
+    known = replace(KNOWN, lists={**KNOWN.lists, "partners": NamedList("domain", ("books.example",))})
+    lines = "may use m/forward.\nmust never use m/forward where `to` is partners or customers."
+    found = policy(lines, FORWARD, known)
+    assert found.decide("m/forward", to="ann@books.example") == "deny"
+    assert found.decide("m/forward", to="jan@c.example") == "deny"
+    assert found.decide("m/forward", to="eve@evil.example") == "allow"
+
+
+def test_a_leading_verb_is_one_also_before_a_request() -> None:
+    leave = {
+        "hr": [
+            tool("approve_request", "Approve a request for leave.", "id"),
+            tool("list_requests", "List requests.", ""),
+        ]
+    }
+    found = policy("may use hr/*.\nmust never approve anything.", leave)
+    assert found.decide("hr/approve_request", id="1") == "deny"
+    assert found.decide("hr/list_requests") == "allow"
+
+
+def test_an_attachment_that_is_a_flag_or_a_file_is_both() -> None:
+    mail = {"g": [tool("send_email", "Send an email.", "to body", attachment={"type": ["boolean", "string"]})]}
+    found = policy("may use g/send_email.\nmust never send email with attachments.", mail)
+    given = {"to": "a@x.example", "body": "x"}
+    assert found.decide("g/send_email", **given) == "allow"
+    assert found.decide("g/send_email", **given, attachment=f"{HOME}/Medical/a") == "deny"
+
+
+def test_above_a_directory_that_a_path_must_not_be_calls_ask() -> None:
+    known = replace(KNOWN, directories={"Deep": f"{HOME}/Work/Clients/Deep"})
+    remove = {"f": [tool("delete_directory", "Delete a directory.", "path")]}
+    found = policy("may use f/delete_directory.\nmust never delete anything where `path` is Deep.", remove, known)
+    assert found.decide("f/delete_directory", path=f"{HOME}/Work/Clients") == "escalate"
+    assert found.decide("f/delete_directory", path=f"{HOME}/Work/Clients/Deep") == "deny"
+    assert found.decide("f/delete_directory", path=f"{HOME}/Work/Other") == "allow"
+
+
+def test_a_star_in_a_prohibition_holds_wherever_on_the_way_it_stands() -> None:
+    lines = "may use files/read_file.\nmust never use files/read_file where `path` is *.env."
+    found = policy(lines, FILES)
+    assert found.decide("files/read_file", path=f"{HOME}/x/prod.env/a") == "deny"
+    assert found.decide("files/read_file", path=f"{HOME}/x/a") == "allow"
+
+
+def test_an_empty_list_of_people_is_nobody() -> None:
+    mail = {"m": [tool("send_email", "Send an email.", "to:list cc:list body")]}
+    found = policy("may send email to contacts.\nmust never send email to more than 5 people.", mail)
+    assert found.decide("m/send_email", to=["bob@x.example"], cc=[], body="x") == "allow"
+    assert found.decide("m/send_email", to=[], cc=[], body="x") != "allow"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.bounds import FLAGS, as_text, by_kind, compared, typed
@@ -52,10 +52,12 @@ class Conditions:
                 f"write `{argument.leaf}` {test.value} ... or left out,"
                 f" or `{argument.leaf}` is given and {test.value} ...",
             )
-        part, negated = self._asked(condition, argument, tool, certain=certain)
+        first, *rest = self._by_kind(condition, argument)
+        part, negated = self._asked(first, argument, tool, certain=certain)
         loosely = certain == negated
         others = self._otherwise_spelled(condition, argument, tool) if loosely else ()
         others = as_text(condition, argument) if alone and not loosely else others
+        others = (*others, *(self._asked(each, argument, tool, certain=certain)[0] for each in rest))
         if negated:
             given = Part() if condition.or_left_out or (argument.required and not certain) else present
             if certain and condition.or_left_out:
@@ -142,10 +144,13 @@ class Conditions:
         patterns = []
         for name in condition.values:
             text = known.absolute(name.text) if name.text.startswith("~") else name.text
-            pattern = escaped(text) if name.quoted else escaped(text).replace("\\*", "[^/]*")
+            pattern = escaped(text)
+            if not name.quoted:
+                pattern = pattern.replace("\\*\\*", ".*").replace("\\*", "[^/]*")
             patterns.append(pattern if text.startswith("/") else f"(.*/)?{pattern}")
         loosely = certain == (condition.test is Comparison.IS_NOT)
-        return Part(values={f"arg:{argument.leaf}": {"matches": f"{'(?i)' if loosely else ''}({'|'.join(patterns)})"}})
+        every = f"({'|'.join(patterns)})"
+        return Part(values={f"arg:{argument.leaf}": {"matches": f"(?i){every}(/.*)?" if loosely else every}})
 
     def _beneath(self, condition: Condition, argument: Argument, tool: Tool, *, certain: bool) -> Part:
         """What `is under` comes to: a directory here, or one of another machine by the name alone."""
@@ -183,11 +188,22 @@ class Conditions:
         if argument.has(Category.URL, Category.PARTY) and not text.isascii():
             raise Problem("addresses are compared in ASCII", "write on HOST, or to anyone at HOST")
 
+    def _by_kind(self, condition: Condition, argument: Argument) -> list[Condition]:
+        """Return a condition as one for lists of hosts, and one for the other values beside them."""
+        tests = (Comparison.IS, Comparison.IS_NOT, Comparison.IN)
+        if condition.test not in tests or not argument.has(Category.PARTY, Category.URL):
+            return [condition]
+        listed = [name for name in condition.values if self.values.setup.list_of(name) is not None]
+        hosts = [name for name in listed if self.values.setup.meant([name]).hosts]
+        others = [name for name in condition.values if name not in hosts]
+        return [replace(condition, values=tuple(each)) for each in (hosts, others) if each]
+
     def _names_its_kind(self, names: Sequence[Name], argument: Argument) -> bool:
         """Whether an argument is compared with a list of what it holds, people or hosts: `to` is "my children"."""
-        if not any(self.values.setup.list_of(name) is not None for name in names):
+        listed = [name for name in names if self.values.setup.list_of(name) is not None]
+        if not listed:
             return False
-        meant = self.values.setup.meant(names)
+        meant = self.values.setup.meant(listed)
         people = argument.has(Category.PARTY) and bool(meant.people or meant.hosts)
         return people or (argument.has(Category.URL) and bool(meant.hosts))
 

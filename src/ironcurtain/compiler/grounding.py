@@ -228,12 +228,12 @@ class Grounding:
 
 def held(argument: Argument) -> dict[str, Any]:
     """Return what is asked of an argument that is there: that a flag is set, and anything else given."""
-    return {"in": [True]} if argument.is_flag else PRESENT
+    return {"in": [True]} if argument.types and argument.types <= {"boolean", "null"} else PRESENT
 
 
 def is_attached(argument: Argument) -> bool:
     """Whether an argument is, or is part of, what goes along with a message, in whatever form."""
-    if argument.is_flag and argument.words[:1] == ("as",):  # how something is sent: `as_attachment`
+    if argument.types == {"boolean"} and argument.words[:1] == ("as",):  # how something is sent: `as_attachment`
         return False
     return not {"attach", "attachment", "attached", "enclosure", "media"}.isdisjoint(words_of(argument.leaf))
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.annotate.acts import verbs_at
 from ironcurtain.compiler.annotate.synonyms import synonyms
 from ironcurtain.compiler.annotate.text import singular, words_of
 from ironcurtain.compiler.catalogue import normal
@@ -270,7 +271,10 @@ def _bears(verb: str, tool: Tool) -> bool:
     word = verb.lower()
     forms = {word, singular(word)}
     words = words_of(tool.name)
-    nouns = {place for place, each in enumerate(words[1:]) if each in _NOUN_BEHIND}  # a merge request
+    leading = next(iter(verbs_at(words)), 0)
+    nouns = {
+        place for place, each in enumerate(words[1:]) if each in _NOUN_BEHIND and place > leading
+    }  # a merge request
     return any(place not in nouns and (name in forms or word in _gerunds(name)) for place, name in enumerate(words))
 
 

@@ -436,17 +436,17 @@ def _parents(statement: Statement, tool: Tool, grounding: Grounding) -> Iterator
     """The directories above those that are forbidden or asked about: what is done to them is done to all in them."""
     every = tuple(f"role:{role}" for role in sorted(tool.of(Category.PATH)))
     above: dict[str, set[str]] = {}
-    for names, argument in _kept_apart(statement):
+    for names, argument in _kept_apart(statement, grounding.setup):
         own = tool.argument(argument) if argument else None
         for path in grounding.setup.meant(names).paths:
             while path := path.rpartition("/")[0]:
                 for key in (f"arg:{own.leaf}",) if own else every:
                     above.setdefault(key, set()).update((path, f"{path}/", "/") if own else (path,))
     for key, paths in sorted(above.items()):
-        yield Part(values={key: {"in": sorted(paths)}})
+        yield Part(values={key: {"in": sorted(paths), **PRESENT}})  # an empty list is above nothing
 
 
-def _kept_apart(statement: Statement) -> Iterator[tuple[tuple[Name, ...], str]]:
+def _kept_apart(statement: Statement, setup: Setup) -> Iterator[tuple[tuple[Name, ...], str]]:
     """The places that a statement keeps apart: those of a never or an ask, and those that a permission takes back.
 
     With each stands the argument that is spoken of, if it is one only.
@@ -461,8 +461,16 @@ def _kept_apart(statement: Statement) -> Iterator[tuple[tuple[Name, ...], str]]:
             case Attachments(names) if back or not permits:
                 yield names, ""
             case Where(conditions) if back or not permits:
-                tests = (Comparison.IN, Comparison.UNDER)
-                yield from ((each.values, each.argument) for each in conditions if each.test in tests)
+                tests = (Comparison.IN, Comparison.UNDER, Comparison.IS)
+                for each in conditions:
+                    found = each.values if each.test is not Comparison.IS else _directories(each.values, setup)
+                    if each.test in tests and found:
+                        yield found, each.argument
+
+
+def _directories(names: Iterable[Name], setup: Setup) -> tuple[Name, ...]:
+    """Return the names that are those of directories."""
+    return tuple(name for name in names if setup.directory_of(name) is not None)
 
 
 def _or_left_out(limit: Limit, tool: Tool) -> Limit:

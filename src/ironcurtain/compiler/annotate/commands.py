@@ -19,7 +19,9 @@ _NAMES: Final = lexicon(
 _LANGUAGE: Final = re.compile(
     r"\b(?:sql|cypher|select statement|soql|promql|kql|graphql|query (?:to execute|language)|aggregation)\b"
 )
-_SEARCH_LANGUAGE: Final = re.compile(r"\b(?:keyword query|kql|jql|search (?:syntax|query|language))\b")
+_SEARCH_LANGUAGE: Final = re.compile(r"\bkeyword query language\b|\bjql\b")
+"""Languages that say which mails or issues are listed, and can do nothing else."""
+_EXECUTED: Final = re.compile(r"\b(?:\w*sql\w*|cypher|graphql|aggregation|kusto|cluster|data explorer|database)\b")
 _RUN: Final = re.compile(
     r"\b(?:shell command|command to (?:run|execute)|code to (?:run|execute)|javascript (?:code|to)|python code|"
     r"sql (?:query|statement)|script to (?:run|execute)|body of the (?:\w+ )?(?:class|function|trigger|procedure))\b"
@@ -79,7 +81,8 @@ def command(argument: Argument, tool: Setting) -> Meaning | None:
 def _is_query(argument: Argument, tool: Setting, *, runs: bool) -> bool:
     """Return whether it is a query in some language."""
     words, last = argument.words, argument.words[-1]
-    if tool.only_reads and tool.speaks_of("search", "find") and _SEARCH_LANGUAGE.search(argument.says):
+    searches = tool.only_reads and tool.speaks_of("search", "find") and _SEARCH_LANGUAGE.search(argument.says)
+    if searches and not _EXECUTED.search(f"{argument.says} {tool.nutshell}"):
         return False  # it says which records are listed, and can do nothing else
     if last in ("query", "q", "filter", "search") and _LANGUAGE.search(f"{argument.says} {tool.nutshell}"):
         return True

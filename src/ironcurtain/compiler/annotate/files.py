@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.paths import CAPTURING, DESTINATION, ENDS, NAMES, is_auxiliary, path_roles
 from ironcurtain.compiler.annotate.relative import is_root, named_inside, root_of
-from ironcurtain.compiler.annotate.setting import Meaning, meaning
+from ironcurtain.compiler.annotate.setting import NO_WORD_KNOWN, Meaning, meaning
 from ironcurtain.compiler.annotate.text import first_sentence, is_named_by_id, lexicon
 
 if TYPE_CHECKING:
@@ -91,7 +91,9 @@ _KEPT_IN_FOLDERS: Final = (
     "email", "emails", "mail", "mails", "message", "messages", "note", "notes", "bookmark", "bookmarks", "reminder",
 )  # fmt: skip
 """What services keep in folders of their own."""
-_IN_A_FILE: Final = re.compile(r"\bpaths?\b|\bfiles?\b|\bdisk\b|director(?:y|ies)|/home/|~/")
+_IN_A_FILE: Final = re.compile(
+    r"\bpaths?\b|\bfiles?\b|\bdisk\b|director(?:y|ies)|/home/|~/|\bvaults?\b|markdown|\bmaildir\b|\bmbox\b"
+)
 STORES: Final = frozenset(
     {"file id", "folder id", "parent folder id", "parent id", "drive id", "document id", "spreadsheet id", "project id",
      "repo", "owner", "repository", "bucket", "bucket name", "repo slug", "repository id"}
@@ -134,6 +136,8 @@ def file(argument: Argument, tool: Setting) -> Meaning | None:
         return meaning("identifier")
     if _is_only_a_label(argument, tool):
         return None
+    if _is_folder_of_a_service(argument, tool):
+        return meaning("identifier", doubt=NO_WORD_KNOWN)  # a plain name, and no path
     words = set(argument.words)
     if tool.speaks_of("upload") and words & {"source", "src", "local"}:
         return meaning("read-path")
@@ -193,6 +197,15 @@ def _is_fetched(argument: Argument, tool: Setting) -> bool:
     return tool.speaks_of("download") and _is_only_path(argument, tool)
 
 
+def _is_folder_of_a_service(argument: Argument, tool: Setting) -> bool:
+    """Return whether mails or notes are kept in what an argument names, and nothing says that these are files."""
+    if argument.words[-1] not in ("folder", "destination", "source") or not tool.speaks_of(*_KEPT_IN_FOLDERS):
+        return False
+    if tool.subject.on_files or tool.speaks_of("attachment", "export", "download", "save", "import", "dump", "backup"):
+        return False
+    return not _IN_A_FILE.search(f"{argument.says} {tool.nutshell}")
+
+
 def is_said_to_be_here(argument: Argument) -> bool:
     """Return whether its description says that it is on this machine."""
     return _LOCAL.search(argument.says) is not None and "remote" not in first_sentence(argument.says)
@@ -213,11 +226,6 @@ def is_elsewhere(argument: Argument, tool: Setting, *, here: bool) -> bool:
     beside_local = beside_local and not is_auxiliary(argument)  # the key of a transfer is here
     of_mail = argument.words[-1] == "folder" and tool.subject.is_about("mail", "chat") and not speaks_of_path(argument)
     of_mail = of_mail or (argument.words[-1] == "mailbox" and tool.subject.is_about("mail"))
-    kept = argument.words[-1] in ("folder", "destination", "source") and tool.speaks_of(*_KEPT_IN_FOLDERS)
-    kept = (
-        kept and not tool.subject.on_files and not tool.speaks_of("attachment", "export", "download", "save", "import")
-    )
-    of_mail = of_mail or (kept and not _IN_A_FILE.search(f"{argument.says} {tool.nutshell}"))
     of_notes = "notebook" in words and tool.subject.is_about("notes") and not _LOCAL.search(argument.says)
     if "remote" in words or beside_local or of_mail or of_notes:
         return True

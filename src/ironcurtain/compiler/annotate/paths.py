@@ -202,7 +202,7 @@ def _by_effect(argument: Argument, tool: Setting) -> set[str]:
     if tool.speaks_of(*CAPTURING) and words <= NAMES:
         return {"write-path"}
     if tool.only_reads:
-        return {"read-path", "write-path"} if tool.speaks_of("dump", "backup") else {"read-path"}
+        return {"read-path", "write-path"} if words & NAMES and tool.speaks_of("dump", "backup") else {"read-path"}
     if "delete" in effects and whole:
         return {"delete-path"} | ({"read-path", "write-path"} if effects & {"create", "update"} else set())
     if effects & {"send", "share", "pay"} and not effects & {"create", "update"}:

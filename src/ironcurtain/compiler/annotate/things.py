@@ -101,15 +101,8 @@ def around(server: str, definitions: Sequence[Mapping[str, Any]]) -> Around:
         text = f"{' '.join(words_of(str(definition.get('name'))))} {clean(definition.get('description'))[:400]}"
         counts.update(name for name, sign in _ABOUT.items() if sign.search(text))
     likely = {name for name, count in counts.items() if count > 1 and 10 * count >= len(definitions)} | named
-    mostly = {name for name, count in counts.items() if 3 * count >= len(definitions)} | named
-    rivals = {"mail": "chat", "chat": "mail"}  # each has messages
-    sure = {name for name in mostly if rivals.get(name) not in named and not _outnumbered(name, rivals, counts, named)}
-    return Around(common_words(definitions), tuple(sorted(sure)), tuple(sorted(likely)))
-
-
-def _outnumbered(name: str, rivals: Mapping[str, str], counts: Counter[str], named: set[str]) -> bool:
-    """Return whether what shares a subject's nouns is as likely: mail and chat both have messages."""
-    return name in rivals and name not in named and 2 * counts[rivals[name]] >= counts[name]
+    mails = ("mail" in named and "chat" not in named) or 3 * counts["mail"] >= len(definitions) > 2 * counts["chat"]
+    return Around(common_words(definitions), ("mail",) if mails else (), tuple(sorted(likely)))
 
 
 def things(
@@ -124,7 +117,9 @@ def things(
         found += told
     if not {"folder", "directory", "file"} & set(found) and _needs_file(definition, args):
         found.append("file")
-    return _with_synonyms(found, definition, args, common, server.sure)
+    # A message of a mail server is an email, unless the tool itself speaks of a chat.
+    sure = () if "chat" in _subjects(definition, args) else server.sure
+    return _with_synonyms(found, definition, args, common, sure)
 
 
 def loose_things(

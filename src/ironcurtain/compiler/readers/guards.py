@@ -70,7 +70,7 @@ _QUOTED: Final = re.compile(r'"([^"]{1,80})"|\u201c([^\u201d]{1,80})\u201d')
 _CONTENT: Final = re.compile(r'might be read as "(?:[^"\\]|\\.)*"')
 _PATTERN: Final = re.compile(r"matches /(?:[^/\\]|\\.)+/")
 _WHOLE: Final = ("~", "/", "~/")
-_ANYBODY: Final = re.compile(r"\b(?:any|every|some)(?:one|body)\b|\b(?:all|whoever|people|others|whom|strangers)\b")
+_ANYBODY: Final = re.compile(r"\b(?:any|every|some)(?:one|body)\b|\b(?:whoever|people|strangers)\b")
 _BELOW: Final = re.compile(r"\b(?:fewer|less|under|below)\b", re.IGNORECASE)
 _COUNTED: Final = re.compile(r"more than (\d+)")
 
@@ -151,12 +151,12 @@ def _names_added(sentence: str, lines: Iterable[Line], known: Known) -> Iterator
     permitting = [line for line in lines if isinstance(line, Statement) and line.mood is Mood.MAY]
     named = [name for line in permitting for name in names_in(line.limits)]
     own = (*known.directories, *known.lists, *known.names)
-    spoken = [key for key in own if _stem(key) in said]
+    spoken = [key for key in own if _is_said(_stem(key), said)]
     same = {value for key in spoken for value in _values_of(key, known)}
     for name in dict.fromkeys(each.text for each in named):
         key = next((key for key in own if _folded(key) == _folded(name)), None)
         other = key is not None and key not in spoken and not same & set(_values_of(key, known))
-        if name in _WHOLE or (other and _stem(name) not in said):
+        if name in _WHOLE or (other and not _is_said(_stem(name), said)):
             yield f"{name} is in a statement, and not in the sentence"
     for line in permitting:
         for limit in line.limits:
@@ -167,7 +167,9 @@ def _names_added(sentence: str, lines: Iterable[Line], known: Known) -> Iterator
 
 def _people_added(limit: People, said: str, *, spoken: bool) -> Iterator[str]:
     domains = [member.name.text for member in limit.members if isinstance(member, Domain)]
-    yield from (f"{each} is in a statement, and not in the sentence" for each in domains if each.lower() not in said)
+    yield from (
+        f"{each} is in a statement, and not in the sentence" for each in domains if not _is_said(each.lower(), said)
+    )
     if not limit.members and spoken and not _ANYBODY.search(said):
         yield "a statement permits anyone, and the sentence names who is meant"
 
@@ -180,6 +182,11 @@ def _is_english(sentence: str) -> bool:
 
 def _folded(text: str) -> str:
     return re.sub(r"[\s_-]+", " ", text.lower()).strip(" #@")
+
+
+def _is_said(words: str, said: str) -> bool:
+    """Return whether words stand in a sentence, as they are or in the plural."""
+    return re.search(rf"(?<![\w.@-]){re.escape(words)}(?:'?s|es)?(?![\w@-]|\.\w)", said) is not None
 
 
 def _stem(name: str) -> str:

@@ -291,3 +291,18 @@ def test_rules_in_words_say_their_exceptions(place: Place) -> None:
         "asks about every tool of git with read-path inside /a or /b, where recipient or attendee has at least 2 values, "
         "where another rule permits it, unless force is True"
     )
+
+
+def test_every_test_of_a_value_has_words(place: Place) -> None:
+    every = {
+        "equals": 1,
+        "in": [1, 2],
+        "matches": "x",
+        "minimum": 1,
+        "maximum": 2,
+        "maxLength": 3,
+        "minItems": 1,
+        "maxItems": 2,
+    }
+    for key, bound in {**every, "given": True}.items():
+        assert "where x " in rule_in_words(rule("r", "deny", server=["git"], values={"arg:x": {key: bound}}))

@@ -62,6 +62,7 @@ def _predicate(predicate: Mapping[str, Any]) -> str:
         "maxLength": "has at most {} characters",
         "minItems": "has at least {} values",
         "maxItems": "has at most {} values",
+        "given": "is given",
     }
     return " and ".join(
         words[key].format(_some(value, "and" if key == "matches" else "or") if isinstance(value, list) else value)

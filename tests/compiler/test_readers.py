@@ -362,6 +362,19 @@ def test_a_skipped_sentence_that_concerns_no_tool_makes_its_heading_ask() -> Non
     assert {rule["then"] for rule in compiled.rules if rule["if"].get("paths")} == {"escalate"}
 
 
+@pytest.mark.parametrize(("unread", "outcome"), [("Bedtime's eight.", "allow"), ("Hands off my zzyzx.", "escalate")])
+def test_a_sentence_that_speaks_of_no_rule_concerns_its_paragraph_alone(unread: str, outcome: str) -> None:
+    sentences = sentences_of(f"may read files in ~/D.\n\n{unread} may read email.")
+    readings = [
+        Reading(State.READ, ("may read files in ~/D.",), "parser"),
+        UNREAD,
+        Reading(State.READ, ("may read email.",), "parser"),
+    ]
+    compiled, _ = compiled_from(Read(sentences, readings), TOOLS, KNOWN, Readings())
+    assert {rule["then"] for rule in compiled.rules if rule["if"].get("paths")} == {outcome}
+    assert {rule["then"] for rule in compiled.rules if "read_email" in rule["if"].get("tool", ())} == {"escalate"}
+
+
 # --- What is kept. ---
 
 

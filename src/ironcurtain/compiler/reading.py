@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.compiler.document import LONGEST, sentences_of
 from ironcurtain.compiler.drafts import Sourced
+from ironcurtain.compiler.readers.guards import speaks_of_rules
 from ironcurtain.compiler.readers.model import Matter, read_by_model
 from ironcurtain.compiler.readers.offering import Forms
 from ironcurtain.compiler.readers.reading import UNREAD, Reading, State, key_of
@@ -250,17 +251,17 @@ def compiled_from(read: Read, tools: Sequence[Tool], known: Known, kept: Reading
     forms = Forms.of(tools, known)
     concerned = [(sentence, forms.concerned(sentence)) for sentence in skipped]
     unclear = {
-        sentence.headings
+        _around(sentence)
         for sentence, reading in zip(read.sentences, read.readings, strict=True)
         if reading.state is State.UNREAD
-    } | {sentence.headings for sentence, found in concerned if not found}
+    } | {_around(sentence) for sentence, found in concerned if not found}
     for sentence, reading in zip(read.sentences, read.readings, strict=True):
         owners.append([])
         for text in reading.statements if reading.state is State.READ else ():
             owners[-1].append(len(lines))
             lines.append(Sourced(parse(text), sentence.text))
             agreed.append(kept.picks.get(text) if reading.agreed else None)
-            doubtful.append(sentence.headings in unclear)
+            doubtful.append(not unclear.isdisjoint({(sentence.headings, None), (sentence.headings, sentence.block)}))
     compiled = compile_statements(lines, tools, known, agreed)
     asking = {
         name
@@ -272,6 +273,15 @@ def compiled_from(read: Read, tools: Sequence[Tool], known: Known, kept: Reading
         _asks(rule) if rule["name"] in asking and rule["then"] == "allow" else rule for rule in compiled.rules
     )
     return replace(compiled, rules=(*_skipped(concerned), *rules)), owners
+
+
+def _around(sentence: Sentence) -> tuple[tuple[str, ...], int | None]:
+    """Return what a sentence stands in that was not understood: its heading, or its paragraph where there is none.
+
+    One that speaks of what may or may not be done concerns the whole of a text without headings.
+    """
+    whole = bool(sentence.headings) or speaks_of_rules(sentence.text)
+    return sentence.headings, None if whole else sentence.block
 
 
 def _skipped(sentences: Sequence[tuple[Sentence, Sequence[Tool]]]) -> Iterator[dict[str, Any]]:

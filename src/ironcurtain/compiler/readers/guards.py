@@ -77,7 +77,7 @@ _COUNTED: Final = re.compile(r"more than (\d+)")
 
 def warnings(sentence: str, reading: Reading, known: Known) -> Iterator[str]:
     """Yield what is suspicious about a reading."""
-    if reading.state is State.NOT_A_RULE and any(one.search(sentence) for one in (_MODAL, _ASKING, _REFUSAL)):
+    if reading.state is State.NOT_A_RULE and speaks_of_rules(sentence):
         yield "it speaks of what may or may not be done, and was taken for no rule"
     if reading.state is not State.READ:
         return
@@ -99,6 +99,11 @@ def warnings(sentence: str, reading: Reading, known: Known) -> Iterator[str]:
         yield from _names_added(sentence, lines, known)
         if not _is_english(sentence):
             yield "the sentence does not look like English: see whether it permits anything"
+
+
+def speaks_of_rules(sentence: str) -> bool:
+    """Return whether a sentence speaks of what may or may not be done, or of asking."""
+    return any(one.search(sentence) for one in (_MODAL, _ASKING, _REFUSAL))
 
 
 def _lost(sentence: str, statements: str, known: Known) -> Iterator[str]:

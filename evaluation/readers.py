@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.document import Sentence
     from ironcurtain.compiler.drafts import Compiled
 
-FRESH: Final = ("alder", "hazel")
+FRESH: Final = ("larch", "rowan")
 SEEN: Final = (
+    "alder",
+    "hazel",
     "birch",
     "cedar",
     "oak",
@@ -87,6 +89,7 @@ First looks, newest first; the share kept, of the calls that no question about c
 
 | sets | texts | calls | owner | model | model twice | unsafe |
 | --- | ---: | ---: | --- | --- | --- | --- |
+| *larch*, *rowan* | 12 | 432 | 126 of 150 (84 %) | 123 of 147 (84 %) | 122 of 147 (83 %) | 0 |
 | *alder*, *hazel* | 12 | 432 | 108 of 136 (79 %) | 105 of 130 (81 %) | 104 of 129 (81 %) | 0 |
 | *birch*, *cedar* | 12 | 432 | 112 of 126 (89 %) | 115 of 126 (91 %) | 112 of 124 (90 %) | 0 |
 | *elm*, *fir* | 12 | 432 | | 114 of 127 (90 %) | 108 of 128 (84 %) | 0 |
@@ -120,11 +123,13 @@ look. The unsafe call is a discount of 0.25 that the owner, who did not know the
 In *dune* one sentence that the closed table read then (a channel that is off limits) is left to the owner since, who
 was not asked about it: its row below is lower than the first look.
 
-*alder* and *hazel* have four or five servers each, of which at least three had been in no text before. Most losses are
-the same calls for all three readers: an empty list that a call must have was taken for attachments, folders of a mail
-server for directories, a flag for an attachment, a name of the set-up for a list that differs in case. These were
-mended after the look. What is left there: machines that are not public and not named, an id where an id or a URL is
-taken, a schema that refers to itself, days of the week.
+In *larch* and *rowan*, again of servers that had been in no text before, one sentence of a letter without headings
+that could not be said (*Bedtime's eight.*) made all of its permissions ask, 13 calls; such a sentence concerns its
+paragraph since. *alder* and *hazel* have four or five servers each, of which at least three had been in no text
+before. Most losses are the same calls for all three readers: an empty list that a call must have was taken for
+attachments, folders of a mail server for directories, a flag for an attachment, a name of the set-up for a list that
+differs in case. These were mended after the look. What is left there: machines that are not public and not named, an
+id where an id or a URL is taken, a schema that refers to itself, days of the week.
 
 Most of what is still lost cannot be said (sums of price times quantity) or is lost where two readings differ.
 """

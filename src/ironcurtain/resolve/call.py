@@ -142,7 +142,7 @@ class _Work:
             return self._leaf(shape, value, siblings)
         if not is_empty(value):
             raise _unknown(shape.leaf)
-        self._absent(shape, siblings, present=True, nobody=not isinstance(value, str))
+        self._absent(shape, siblings, present=True, no_text=not isinstance(value, str))
         return value
 
     def _element(self, shape: Shape, elements: Shape, item: Json, siblings: Mapping[str, Json]) -> Json:
@@ -151,29 +151,29 @@ class _Work:
         if elements.elements and isinstance(item, list) and item:
             return [self._element(shape, elements.elements, inner, siblings) for inner in item]
         if elements.elements and is_empty(item):
-            self._absent(elements.elements, {}, present=True, nobody=not isinstance(item, str))
+            self._absent(elements.elements, {}, present=True, no_text=not isinstance(item, str))
             return item
         if not shape.modes:
             raise _unknown(shape.leaf)
         return self._leaf(shape, item, siblings)
 
-    def _absent(self, shape: Shape, siblings: Mapping[str, Json], *, present: bool, nobody: bool = False) -> None:
+    def _absent(self, shape: Shape, siblings: Mapping[str, Json], *, present: bool, no_text: bool = False) -> None:
         """Nothing stands at a leaf, or where leaves would be: does the server pick something?
 
-        Where `nobody`, an empty list or the like stands there, which names no people.
+        With `no_text`, what stands there is an empty list, an empty object or null, which names no people.
         """
         needed = present and shape.required
         unknown = dict.fromkeys(
             role
             for mode in _in_force(shape.modes, siblings)
             for role in mode.roles
-            if mode.absent_unknown or shape.defaulted or (needed and not (nobody and category(role) is Category.PARTY))
+            if mode.absent_unknown or shape.defaulted or (needed and not (no_text and category(role) is Category.PARTY))
         )
         if unknown:
             self._add(shape.leaf, tuple(unknown), (UNKNOWN,))
         described = () if shape.modes and shape.free else shape.members.values()
         for below in (*described, *((shape.elements,) if shape.elements else ())):
-            self._absent(below, {}, present=present, nobody=nobody)
+            self._absent(below, {}, present=present, no_text=no_text)
 
     def _leaf(self, shape: Shape, value: Json, siblings: Mapping[str, Json]) -> Json:
         modes = _in_force(shape.modes, siblings)
@@ -183,7 +183,7 @@ class _Work:
         if isinstance(value, str) and any(category(role) in _LOCATED for role in roles):
             self._add(shape.leaf, roles, (UNKNOWN,))  # "" may mean the current directory
         else:
-            self._absent(shape, siblings, present=True, nobody=not isinstance(value, str))
+            self._absent(shape, siblings, present=True, no_text=not isinstance(value, str))
         return value
 
     def _value(self, shape: Shape, roles: tuple[Role, ...], value: Json, siblings: Mapping[str, Json]) -> Json:

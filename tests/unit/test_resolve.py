@@ -606,6 +606,22 @@ def test_emptiness(place: Place, entry: Any, required: Any, arguments: Any, clai
     assert [str(item.value) for item in judged.call.values] == claims
 
 
+@pytest.mark.parametrize("deep", [False, True])
+def test_an_empty_list_of_people_is_nobody_and_a_blank_string_may_be_anybody(place: Place, *, deep: bool) -> None:
+    person = {"type": "object", "properties": {"to": {}}, "required": ["to"]}
+    items = {"items": person} if deep else person
+    schema = {"type": "object", "properties": {"l": {"items": items}}, "required": ["l"]}
+    leaf = "l[][].to" if deep else "l[].to"
+    made = tool(
+        "t", {leaf: {"roles": ["recipient"], "absent": "nothing"}}, definition={"name": "t", "inputSchema": schema}
+    )
+    for nothing, claims in (([], []), (None, []), ("", ["(left out)"])):
+        given = [nothing] if deep else nothing
+        judged = judge(place.load(ANYTHING, [made]), call("t", {"l": given}))
+        assert judged.call is not None
+        assert [str(item.value) for item in judged.call.values] == claims
+
+
 def test_an_element_that_lacks_the_leaf_counts(place: Place) -> None:
     loaded = place.load(ANYTHING, [tool("t", {"l[].c": ["channel"], "l[].n": ["none"]})])
     for arguments, claims in (

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ironcurtain.analysis.diff import diff_policies
 from ironcurtain.compiler.agreement import stricter
+from ironcurtain.compiler.parts import Disjoint, merged
 from ironcurtain.compiler.product import product_of
 from tests.language.support import policy, tool
 from tests.language.test_properties import calls, catalogues, made, outcomes, statement_sets
@@ -183,3 +185,9 @@ def test_lists_and_limits_of_both_readings_hold() -> None:
     assert joined.artifacts["budget.json"]["task"] == {"calls": 3}
     assert joined.artifacts["budget.json"]["session"] == {"inferenceCost": 5.0}
     assert joined.limits["task"] == {"calls": 3}
+
+
+def test_two_values_that_cannot_both_be_are_no_rule() -> None:
+    with pytest.raises(Disjoint):
+        merged("arg:sendUpdates", {"equals": "none"}, {"in": ["all"]})
+    assert merged("arg:sendUpdates", {"equals": "none"}, {"in": ["all", "none"]})["equals"] == "none"

@@ -616,7 +616,7 @@ def test_an_empty_list_of_people_is_nobody_and_a_blank_string_may_be_anybody(pla
         "t", {leaf: {"roles": ["recipient"], "absent": "nothing"}}, definition={"name": "t", "inputSchema": schema}
     )
     for nothing, claims in (([], []), (None, []), ("", ["(left out)"])):
-        given = [nothing] if deep else nothing
+        given: Any = [nothing] if deep else nothing
         judged = judge(place.load(ANYTHING, [made]), call("t", {"l": given}))
         assert judged.call is not None
         assert [str(item.value) for item in judged.call.values] == claims

@@ -84,6 +84,8 @@ def merged(key: str, one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str
             found["matches"] = sorted({*patterns_in(one), *patterns_in(two)})
         else:
             raise Problem(f"two limits on {key.partition(':')[2]}", "write one of them, or two statements")
+    if "equals" in found and "in" in found and found["equals"] not in found["in"]:
+        raise Disjoint(f"two limits on {key.partition(':')[2]}", "write one of them, or two statements")
     return found
 
 

@@ -233,7 +233,7 @@ def _reaching(argument: Argument, meaning: Meaning, tool: Setting) -> Meaning:
     if _is_notified(argument, tool):
         meaning = _with(_with(meaning, "recipient"), "send-url", doubt="an address of any kind that is told of events")
     if "recipient" in meaning.roles and _PLACE_OR_PERSON.search(f"{argument.says} {tool.nutshell}"):
-        return _with(meaning, "channel", doubt="a place where people meet, or somebody")
+        return _with(meaning, "channel", doubt="a place where people meet, or a person")
     if meaning.roles & _REACHED:
         return meaning
     if _holds_people(argument, tool):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from evaluation.reading import CONSTITUTIONS, EXCHANGES, Score, case, decide, exchange, loaded
 from ironcurtain.analysis.diff import diff_policies
 from ironcurtain.compiler.agreement import stricter
+from ironcurtain.compiler.drafts import Sourced
 from ironcurtain.compiler.problems import Problem
 from ironcurtain.compiler.readers.answers import read_answer
 from ironcurtain.compiler.readers.offering import Forms
@@ -18,6 +19,8 @@ from ironcurtain.compiler.readers.prompt import setup_text, tool_text
 from ironcurtain.compiler.readers.reading import UNREAD, Reading, State
 from ironcurtain.compiler.readers.store import Readings
 from ironcurtain.compiler.reading import Read, compared, compiled_from, read_constitution
+from ironcurtain.compiler.statements import compile_statements
+from ironcurtain.language.parsing import StatementError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -185,9 +188,17 @@ def by_owner(one: Case) -> tuple[Read, bool] | None:
         lines = said.get(number, ["skipped"])
         if lines in (["skipped"], ["not a rule"]):
             read.readings[number - 1] = Reading(State(lines[0]), reader="owner")
-        else:
+        elif _compiles(lines, one):
             read.readings[number - 1] = Reading(State.READ, tuple(lines), "owner")
     return read, (EXCHANGES / one.name / "offers.md").read_text() != form_text(one)
+
+
+def _compiles(lines: list[str], one: Case) -> bool:
+    """Return whether the statements of then come to something today; those that do not are asked for again."""
+    try:
+        return not compile_statements([Sourced(parse(line)) for line in lines], one.tools, one.known).problems
+    except StatementError:
+        return False
 
 
 def take_choices(name: str, answers: str) -> Path:

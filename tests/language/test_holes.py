@@ -1630,3 +1630,76 @@ def test_an_empty_list_of_people_is_nobody() -> None:
     found = policy("may send email to contacts.\nmust never send email to more than 5 people.", mail)
     assert found.decide("m/send_email", to=["bob@x.example"], cc=[], body="x") == "allow"
     assert found.decide("m/send_email", to=[], cc=[], body="x") != "allow"
+
+
+# --- What is meant by a permission, and was lost. ---
+
+
+def test_a_directory_beside_people_says_where_attachments_may_come_from() -> None:
+    mail = {"m": [tool("send_email", "Send an email.", "to:list body", "attachments:list")]}
+    found = policy("may use m/send_email in ~/Books to bob@x.example.", mail)
+    given = {"to": ["bob@x.example"], "body": "x"}
+    assert found.decide("m/send_email", **given, attachments=[f"{HOME}/Books/a.pdf"]) == "allow"
+    assert found.decide("m/send_email", **given, attachments=[f"{HOME}/Medical/a.pdf"]) == "deny"
+    assert found.decide("m/send_email", to=["eve@x.example"], body="x", attachments=[f"{HOME}/Books/a"]) == "deny"
+
+
+def test_a_mail_with_an_empty_list_of_attachments_carries_no_file() -> None:
+    mail = {"m": [tool("send_email", "Send an email.", "to:list attachments:list body")]}
+    found = policy("may use m/send_email to contacts.\nmust never send email with attachments from ~/Medical.", mail)
+    given = {"to": ["bob@x.example"], "body": "x"}
+    assert found.decide("m/send_email", **given, attachments=[]) == "allow"
+    assert found.decide("m/send_email", **given, attachments=[f"{HOME}/Medical/a"]) == "deny"
+
+
+ROWS = {"t": [tool("delete_records", "Delete records of a table.", "base_id table_id record_ids:list")]}
+
+
+@pytest.mark.parametrize("noun", ["id", "record"])
+def test_ids_of_what_things_are_in_are_not_counted_with_them(noun: str) -> None:
+    found = policy(f"may use t/delete_records.\nmust never use t/delete_records more than 2 {noun} at once.", ROWS)
+    where = {"base_id": "b", "table_id": "t"}
+    assert found.decide("t/delete_records", **where, record_ids=["1", "2"]) == "allow"
+    assert found.decide("t/delete_records", **where, record_ids=["1", "2", "3"]) == "deny"
+
+
+def test_an_argument_that_holds_one_adds_one_to_what_a_list_holds() -> None:
+    print_ = {"p": [tool("print_pages", "Print pages.", "pages:list", "page")]}
+    found = policy("may use p/print_pages.\nmust never use p/print_pages more than 2 pages at once.", print_)
+    assert found.decide("p/print_pages", pages=["1", "2"]) == "allow"
+    assert found.decide("p/print_pages", pages=["1"], page="7") == "allow"
+    assert found.decide("p/print_pages", pages=["1", "2"], page="7") == "deny"
+    assert found.decide("p/print_pages", pages=["1", "2", "3"]) == "deny"
+
+
+def test_home_is_found_in_names_that_a_server_takes_for_a_place() -> None:
+    move = {"d": [tool("move_torrent", "Move a download.", "torrent_id location")]}
+    lines = "may use d/move_torrent.\nmust never use d/move_torrent where `location` is not ~/Films."
+    found = policy(lines, move)
+    assert found.decide("d/move_torrent", torrent_id="1", location=f"{HOME}/Films") == "allow"
+    assert found.decide("d/move_torrent", torrent_id="1", location=f"{HOME}/Other") == "deny"
+
+
+@pytest.mark.parametrize(
+    ("folder", "expected"),
+    [
+        ("Customers/Brouwer Foods", "allow"),
+        ("Customers/Brouwer Foods/2026 open", "allow"),
+        ("Customers/../Private", "deny"),
+        ("Customers/ .. /Private", "deny"),
+        ("Customers/a\nPrivate", "deny"),
+        ("Customers/a, Private", "deny"),
+        ("Private", "deny"),
+    ],
+)
+def test_folders_below_one_have_names_of_several_words(folder: str, expected: str) -> None:
+    mail = {"m": [tool("move_email", "Move an email.", "id folder")]}
+    found = policy('may use m/move_email where `folder` starts with "Customers/".', mail)
+    assert found.decide("m/move_email", id="1", folder=folder) == expected
+
+
+def test_several_folders_in_one_text_do_not_hide_behind_one_beginning() -> None:
+    mail = {"m": [tool("move_email", "Move an email.", "id folders")]}
+    found = policy('may use m/move_email where `folders` starts with "area/".', mail)
+    assert found.decide("m/move_email", id="1", folders="area/kitchen") == "allow"
+    assert found.decide("m/move_email", id="1", folders="area/kitchen admin/all") == "deny"

@@ -93,6 +93,11 @@ CONTENT = [
 ]
 AMOUNTS = [0, 5, 99, 100, 100.5, -1, "5", True, None]
 IDS = ["id-1", "id-2", "--output=x", "-3", 4, "", None, {"a": "id-1"}]
+PAGES = [
+    *URLS, "4ea3d5fb", "52772", "team/project", "localhost", "localhost/x", "LOCALHOST", "0x7f000001", "2130706433", "0",
+    "16777215", "16777216", "4294967295", "4294967296", "017", "a//b", "a/", "/a", "a.b", "-x", 7, 2130706433, 7.5, True,
+    "team/project", "id-1", "id-1", "é", "a b", ["id-1", "https://example.com/a"], None, "\uff11",
+]  # fmt: skip
 MODES = ["list", "delete", "LIST", 1, None]
 
 # What is easily misread: drawn less often than the rest, so that most calls still get to a rule.
@@ -217,6 +222,7 @@ LEAVES: dict[str, tuple[list[list[str]], list[Any]]] = {
     "dest": ([["write-path"]], PATHS),
     "url": ([["fetch-url"], ["send-url"]], URLS),
     "where": ([["fetch-url", "read-path"]], URLS + PATHS),
+    "page": ([["fetch-url", "identifier"], ["identifier", "send-url"], ["fetch-url", "host", "identifier"]], PAGES),
     "to": ([["recipient"], ["attendee"], ["recipient", "attendee"]], PARTIES),
     "cc": ([["recipient"]], PARTIES),
     "channel": ([["channel"], ["repository"], ["place"], ["host"], ["place", "host"]], PLACES),

@@ -26,8 +26,9 @@ import json
 import os
 import re
 import stat
+import string
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import unquote
@@ -705,9 +706,10 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
                 check_visible(here, item)
                 read = {}
                 for role, absent_is_unknown in here.items():
-                    nobody = role in PARTY_ROLES and not isinstance(item, str)  # "an empty list of people is nobody"
-                    unknown = (required and item is not MISSING and not nobody) or absent_is_unknown or defaulted
-                    read[role] = read_item(world, server, role, item, unknown)
+                    counted = role in PARTY_ROLES | PATH_ROLES | URL_ROLES
+                    nothing = counted and not isinstance(item, str)  # "an empty list of people, files or pages"
+                    unknown = (required and item is not MISSING and not nothing) or absent_is_unknown or defaulted
+                    read[role] = read_item(world, server, role, item, unknown, here)
                     if is_named_by_path(role, here, item):
                         read[role] = [Value(role, sent_form(world, server, leading_role(here), item))]
                     if role == "command" and isinstance(annotation, dict) and "language" in annotation:
@@ -900,11 +902,29 @@ def when_holds(when: Table, parent: Any) -> bool:
 
 
 def roles_for_item(roles: dict[str, bool], item: Any) -> dict[str, bool]:
-    """With both url and path roles, a text is a URL if it starts with `scheme://` and a path otherwise."""
+    """With both url and path roles, a text is a URL if it starts with `scheme://` and a path otherwise.
+
+    With a url role and `identifier`, and no `host`, what can only be a name has no url role.
+    """
     if isinstance(item, str) and item.strip() and PATH_ROLES & set(roles) and URL_ROLES & set(roles):
         unwanted = PATH_ROLES if SCHEME.match(item) else URL_ROLES
         return {role: absent for role, absent in roles.items() if role not in unwanted}
+    if "identifier" in roles and not (PATH_ROLES | {"host"}) & set(roles) and is_only_a_name(item):
+        return {role: absent for role, absent in roles.items() if role not in URL_ROLES}
     return roles or {"none": True}
+
+
+def is_only_a_name(item: Any) -> bool:
+    """Letters, digits, `_` and `-` in parts with `/` between; not `localhost`, nor a number that may be an address."""
+    if isinstance(item, bool) or not isinstance(item, str | int | float):
+        return False
+    parts = str(item).split("/")
+    if not all(part and set(part) <= set(string.ascii_letters + string.digits + "_-") for part in parts):
+        return False
+    first = parts[0].lower()
+    if set(first) <= set(string.digits):
+        return first[0] != "0" and not 16_777_216 <= int(first) <= 4_294_967_295
+    return first != "localhost" and first[:2] != "0x"
 
 
 def leading_role(roles: dict[str, bool]) -> str:
@@ -925,11 +945,15 @@ def is_empty(item: Any) -> bool:
     return item is MISSING or item is None or item in ([], {}) or (isinstance(item, str) and not item.strip())
 
 
-def read_item(world: World, server: str, role: str, item: Any, empty_is_unknown: bool) -> list[Value]:
+def read_item(
+    world: World, server: str, role: str, item: Any, empty_is_unknown: bool, beside: Iterable[str] = ()
+) -> list[Value]:
     """The values of one item in one role."""
     if is_empty(item):
-        # "An empty string that is present in a path or url role is always unknown."
-        always = isinstance(item, str) and role in PATH_ROLES | URL_ROLES
+        # "An empty string that is present in a path role is always unknown", and in a url role beside one.
+        always = isinstance(item, str) and (
+            role in PATH_ROLES or (role in URL_ROLES and bool(PATH_ROLES.intersection(beside)))
+        )
         return [Value(role, None, "unknown")] if always or empty_is_unknown else []
     if isinstance(item, dict):
         return read_object(world, server, role, item, empty_is_unknown)
@@ -2173,7 +2197,9 @@ def member_values(world: World, resolved: Resolved, name: str) -> Values:
             roles = roles_in_force(modes_of(annotation), parent_as_sent(resolved.tool, leaf, parent))
             for item in (item for each in flatten(node) for item in under(each, name[len(leaf) + 1 :].split("."))):
                 here = roles_for_item(roles, item)
-                read = {role: read_item(world, resolved.server, role, item, unknown) for role, unknown in here.items()}
+                read = {
+                    role: read_item(world, resolved.server, role, item, unknown, here) for role, unknown in here.items()
+                }
                 found += next(filter(None, (read[leading_role(here)], *(read.values() if is_empty(item) else ()))), [])
     return tuple(found)
 

@@ -17,7 +17,7 @@ from ironcurtain.resolve.hosts import resolve_host
 from ironcurtain.resolve.parties import resolve_parties
 from ironcurtain.resolve.paths import PathResolver, system_mounts
 from ironcurtain.resolve.text import fold, looks_like_flag
-from ironcurtain.resolve.urls import looks_like_url, resolve_url
+from ironcurtain.resolve.urls import looks_like_name, looks_like_url, resolve_url
 from tests.support import FILE_TOOLS, Place, call, decide, judge, tool
 
 if TYPE_CHECKING:
@@ -396,6 +396,49 @@ def test_urls_are_told_from_paths_by_their_scheme() -> None:
     assert not looks_like_url("git@host:path")
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("4ea3d5fb60714c92", True), ("52772", True), ("team/project", True), ("a_b-c", True), ("16777215", True),
+        ("4294967296", True), ("1180000000000000013", True), ("7/x", True), ("localhostess", True), ("0a", True),
+        ("16777216", False), ("4294967295", False), ("2130706433", False), ("2130706433/x", False), ("0", False),
+        ("017", False), ("0x7f000001", False), ("0X1", False), ("localhost", False), ("LocalHost/x", False),
+        ("a.b", False), ("a:b", False), ("a//b", False), ("/a", False), ("a/", False), ("", False), ("a b", False),
+        ("a%2fb", False), ("a@b", False), ("a?b", False), ("a#b", False), ("a\\b", False), ("\uff11", False), ("é", False),
+        ("a\n", False), ("7.5", False), ("[1]", False),
+    ],
+)  # fmt: skip
+def test_what_can_only_be_a_name_is_no_url(text: str, *, expected: bool) -> None:
+    assert looks_like_name(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("roles", "value", "found"),
+    [
+        (["fetch-url", "identifier"], "4ea3d5fb", ["identifier"]),
+        (["fetch-url", "identifier"], 52772, ["identifier"]),
+        (["fetch-url", "identifier", "place"], "team/project", ["place", "identifier"]),
+        (["fetch-url", "identifier"], "https://x.example/4ea3", ["fetch-url", "identifier"]),
+        (["fetch-url", "identifier"], "x.example", ["fetch-url", "identifier"]),
+        (["fetch-url"], "4ea3d5fb", "host_private"),
+        (["fetch-url", "host", "identifier"], "4ea3d5fb", "host_private"),
+        (["fetch-url", "place"], "4ea3d5fb", "host_private"),
+        (["fetch-url", "identifier"], "localhost", "host_private"),
+        (["fetch-url", "identifier"], 2130706433, "value_type"),
+        (["fetch-url", "identifier"], 7.5, "value_type"),
+        (["fetch-url", "identifier"], True, "value_type"),
+        (["fetch-url", "identifier", "read-path"], "/x/4ea3d5fb", ["read-path", "identifier"]),
+    ],
+)
+def test_an_id_where_an_id_or_a_url_is_taken_is_no_url(place: Place, roles: Any, value: Any, found: Any) -> None:
+    judged = judge(place.load(ANYTHING, [tool("t", {"x": roles})]), call("t", {"x": value}))
+    if isinstance(found, str):
+        assert judged.decision.code == found
+    else:
+        assert judged.call is not None
+        assert [item.role for item in judged.call.values] == found
+
+
 # --- parties and commands -----------------------------------------------------------------------------------------
 
 
@@ -593,7 +636,13 @@ def test_near_misses_pass(place: Place, args: Any, arguments: Any) -> None:
         ({"roles": ["channel"], "absent": "nothing"}, ("x",), {"x": []}, ["(left out)"]),
         ({"roles": ["channel"]}, (), {"x": []}, ["(left out)"]),
         ({"roles": ["read-path"], "absent": "nothing"}, (), {"x": ""}, ["(left out)"]),
-        ({"roles": ["fetch-url"], "absent": "nothing"}, (), {"x": " "}, ["(left out)"]),
+        ({"roles": ["fetch-url"], "absent": "nothing"}, (), {"x": " "}, []),
+        ({"roles": ["fetch-url"]}, (), {"x": " "}, ["(left out)"]),
+        ({"roles": ["fetch-url"], "absent": "nothing"}, ("x",), {"x": ""}, ["(left out)"]),
+        ({"roles": ["fetch-url", "read-path"], "absent": "nothing"}, (), {"x": ""}, ["(left out)", "(left out)"]),
+        ({"roles": ["read-path"], "absent": "nothing"}, ("x",), {"x": []}, []),
+        ({"roles": ["read-path"]}, ("x",), {"x": []}, ["(left out)"]),
+        ({"roles": ["send-url"], "absent": "nothing"}, ("x",), {"x": None}, []),
         ({"roles": ["read-path"], "absent": "nothing"}, (), {"x": []}, []),
         ({"roles": ["channel"], "absent": "nothing"}, (), {"x": ["C1", ""]}, ["C1"]),
         ({"roles": ["channel"]}, (), {"x": ["C1", ""]}, ["C1", "(left out)"]),

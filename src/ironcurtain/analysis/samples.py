@@ -29,7 +29,7 @@ from ironcurtain.analysis.texts import (
 )
 from ironcurtain.engine.conditions import folded
 from ironcurtain.model.policy import DomainTest, ListTest, PathTest, ValueTest
-from ironcurtain.model.roles import COMMAND, Category, Role, category
+from ironcurtain.model.roles import COMMAND, IDENTIFIER, Category, Role, category
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -200,29 +200,33 @@ def samples_for(roles: Collection[Role], kind: Kind, landmarks: Landmarks) -> Sa
     """Return the cells of an argument with these roles."""
     if kind.choices is not None:
         return Samples(tuple(Sample(value, _quoted(value), optional=True) for value in kind.choices))
-    return _samples(frozenset(map(category, roles)), kind, landmarks, shell=COMMAND in roles)
+    categories = frozenset(map(category, roles))
+    named = IDENTIFIER in roles and Category.PATH not in categories  # what a URL is taken for may be a name
+    return _samples(categories, kind, landmarks, shell=COMMAND in roles, named=named)
 
 
 @lru_cache(maxsize=4_096)
-def _samples(categories: frozenset[Category], kind: Kind, landmarks: Landmarks, *, shell: bool) -> Samples:
+def _samples(categories: frozenset[Category], kind: Kind, landmarks: Landmarks, *, shell: bool, named: bool) -> Samples:
     cells: list[Sample] = []
     complete = True
     if kind.takes("string"):
-        for found in _strings(categories, landmarks, shell=shell):
+        for found in _strings(categories, landmarks, shell=shell, named=named):
             cells += found.cells
             complete = complete and found.complete
-    if categories.isdisjoint((Category.PATH, Category.URL)):
+    if named or categories.isdisjoint((Category.PATH, Category.URL)):
         found = _plain_values(kind, landmarks)
         cells += found.cells
         complete = complete and found.complete
     return Samples(tuple({repr(cell.value): cell for cell in cells}.values()), complete)
 
 
-def _strings(categories: frozenset[Category], landmarks: Landmarks, *, shell: bool) -> Iterator[Samples]:
+def _strings(categories: frozenset[Category], landmarks: Landmarks, *, shell: bool, named: bool) -> Iterator[Samples]:
     if Category.PATH in categories:
         yield _paths(landmarks)
     if Category.URL in categories:
         yield _asked_of_text(landmarks, _urls(landmarks))
+        if named and categories.isdisjoint((Category.PARTY, Category.PLACE)):
+            yield _texts(landmarks)
     if Category.PARTY in categories:
         yield _asked_of_parties(landmarks)
     if Category.PLACE in categories:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.bounds import FLAGS, as_text, by_kind, compared, typed
+from ironcurtain.compiler.counts import is_plural
 from ironcurtain.compiler.parts import PRESENT, Ground, Part
 from ironcurtain.compiler.patterns import anywhere, below_domain, escaped, text_pattern, under
 from ironcurtain.compiler.problems import Problem
@@ -123,8 +124,10 @@ class Conditions:
         ]
         if not certain:
             spelled = [form for text in spelled for form in self._canonical_text(text, argument)]
-        listed = is_name(argument, tool)
-        return Part(values={key: {"matches": text_pattern(test, spelled, certain=certain, listed=listed)}}), False
+        pattern = text_pattern(
+            test, spelled, certain=certain, listed=is_name(argument, tool), spaced=not is_plural(argument)
+        )
+        return Part(values={key: {"matches": pattern}}), False
 
     def _one_of(self, condition: Condition, argument: Argument, *, certain: bool) -> Part:
         """Return that a value is one of those named: itself, or what a name stands for."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.annotate.text import words_of
 from ironcurtain.compiler.catalogue import normal
@@ -15,10 +15,16 @@ if TYPE_CHECKING:
     from ironcurtain.language.statement import Count
 
 
+_OF_ANYTHING: Final = frozenset({"id", "identifier", "name", "key"})
+"""Words for what is counted in a list: an id beside it is one of something else, the project that they are in."""
+_MOST_SINGLE: Final = 3
+
+
 def count(limit: Count, tool: Tool) -> Ground | None:
     """Return the condition that a call may hold more than so many, or nothing if that cannot be counted.
 
-    Values of one role are added up. Other arguments are not: where two of them are given, the call may hold more.
+    Values of one role are added up. Of other lists not: where two are given, the call may hold more. An argument that
+    holds one adds one to each.
     """
     more = {"minItems": limit.beyond + 1}
     if not limit.noun or (counts_people(limit) and not any(_counts(a, normal(limit.noun)) for a in _lists(tool))):
@@ -27,7 +33,7 @@ def count(limit: Count, tool: Tool) -> Ground | None:
     noun = normal(limit.noun)
     meant = [a for a in tool.arguments.values() if _counts(a, noun)] or _of_its_things(noun, tool)
     several = [a for a in meant if "array" in a.types or "[]" in a.leaf]
-    if any(a not in several and _is_plural(a) for a in meant):
+    if any(a not in several and is_plural(a) for a in meant):
         return None  # several in one text cannot be counted
     by_list: dict[str, list[Argument]] = {}
     for argument in several:
@@ -36,12 +42,20 @@ def count(limit: Count, tool: Tool) -> Ground | None:
     lists = [a.leaf for a in counted if a]
     if not lists or len(lists) < len(by_list):
         return None
-    holders = [*lists, *(a.leaf for a in meant if a not in several)]
+    single = [a.leaf for a in meant if a not in several and noun not in _OF_ANYTHING]
+    holders = [*lists, *single]
     roles = {each for a in meant for each in a.roles if category(Role(each)) is Category.PATH}
     if 1 < len(holders) == len(meant) and len(roles) == 1 and all(a.has(Category.PATH) for a in meant):
         return Ground((Part(values={f"role:{roles.pop()}": more}),))
-    together = [{f"arg:{a}": PRESENT, f"arg:{b}": PRESENT} for a, b in combinations(holders, 2)]
-    return Ground((*(Part(values={f"arg:{a}": more}) for a in lists), *(Part(values=both) for both in together)))
+    parts = [{f"arg:{a}": PRESENT, f"arg:{b}": PRESENT} for a, b in combinations(lists, 2)]
+    for number in range(min(len(single), _MOST_SINGLE) + 1):
+        for beside in combinations(single, number):
+            sure = number < min(limit.beyond, _MOST_SINGLE)
+            least = {"minItems": limit.beyond + 1 - number} if sure else PRESENT
+            parts += [{f"arg:{a}": least} | {f"arg:{b}": PRESENT for b in beside} for a in lists]
+    if len(single) > limit.beyond:
+        parts += [{f"arg:{a}": PRESENT for a in beside} for beside in combinations(single, limit.beyond + 1)]
+    return Ground(tuple(Part(values=values) for values in parts))
 
 
 def _one_for_each(argument: Argument) -> bool:
@@ -74,7 +88,7 @@ def _of_its_things(noun: str, tool: Tool) -> list[Argument]:
     called = {normal(word) for word in tool.name_words}
     others = {word for thing in tool.things if normal(thing) != noun for word in map(normal, thing.split())} & called
     needed = [a for a in tool.arguments.values() if a.required and ("array" in a.types or "[]" in a.leaf)]
-    if any(("[]" not in a.leaf and not _is_plural(a)) or others.intersection(map(normal, a.words)) for a in needed):
+    if any(("[]" not in a.leaf and not is_plural(a)) or others.intersection(map(normal, a.words)) for a in needed):
         return []  # several in one text; a list of something else that the tool is about
     lists = {argument.leaf.partition("[]")[0] for argument in needed}
     return needed if len(lists) == 1 and not any(argument.has(Category.PARTY) for argument in needed) else []
@@ -92,6 +106,7 @@ def _counts(argument: Argument, noun: str) -> bool:
     )
 
 
-def _is_plural(argument: Argument) -> bool:
+def is_plural(argument: Argument) -> bool:
+    """Return whether an argument's name speaks of several."""
     name = argument.name.lower()
     return name.endswith(("s", "list")) and not name.endswith("ss")

@@ -73,11 +73,14 @@ def covered_roles(doing: Doing, tool: Tool, ground: Ground) -> frozenset[str]:
     return needed | account | frozenset(role for role in tool.roles if category(Role(role)) in _FREE)
 
 
-def kept_out(statement: Statement, pick: Pick, covered: frozenset[str], named: frozenset[str]) -> list[Part] | None:
+def kept_out(
+    statement: Statement, pick: Pick, covered: frozenset[str], named: frozenset[str], limited: frozenset[str]
+) -> list[Part] | None:
     """What must not hold for a permission: other paths, people, hosts and commands, and what widens.
 
-    `None` if the tool cannot be called without something that is not permitted. An argument of which nothing is known
-    may be given as a name in words, and as nothing that could be an address, a path, a host or syntax.
+    `limited` are the roles of which it says where they may be. `None` if the tool cannot be called without something
+    that is not permitted. An argument of which nothing is known may be given as a name in words, and as nothing that
+    could be an address, a path, a host or syntax.
     """
     tool, unless = pick.tool, list[Part]()
     invites = any(isinstance(limit, People) for limit in statement.limits)
@@ -94,7 +97,7 @@ def kept_out(statement: Statement, pick: Pick, covered: frozenset[str], named: f
             unless += _held(leaf, tool)
         elif (
             leaf in pick.kept_out
-            or _goes_along(argument, tool)
+            or (_goes_along(argument, tool) and not argument.roles <= limited)
             or (not invites and _is_invited(argument, tool))
             or ((uncovered or sent_along) and not statement.doing.tools)
         ):

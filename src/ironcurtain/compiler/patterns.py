@@ -62,19 +62,20 @@ ESCAPED_DOTS: Final = r"(?i)(.|\n)*(\.\.(%2f|%5c)|(%2f|%5c)\.\.|%25(2e|2f|5c))(.
 """A URL in which dots beside a slash in another spelling may lead elsewhere than it begins."""
 
 
-def _onward(text: str) -> str:
+def _onward(text: str, *, spaced: bool) -> str:
     """Return a pattern for how one name goes on behind its beginning, without dot segments."""
-    blank = "" if re.search(r"\s", text) else r"\s"
+    blank = "" if re.search(r"\s", text) else r"\n\r\t" if spaced and "/" in text else r"\s"
     any_, no_dot = f"[^/,;{blank}]", f"[^/.,;{blank}]"
     segment = rf"(\.{{0,2}}{no_dot}{any_}*|\.\.\.{any_}*)"
     first = f"{segment}?" if text.endswith("/") else f"({no_dot}{any_}*)?" if text.endswith(".") else f"{any_}*"
     return f"{first}(/{segment})*/?"
 
 
-def text_pattern(test: Comparison, texts: Sequence[str], *, certain: bool, listed: bool) -> str:
+def text_pattern(test: Comparison, texts: Sequence[str], *, certain: bool, listed: bool, spaced: bool) -> str:
     """Return a pattern for how texts begin, end or go on; `listed` if a server may read several names in one text.
 
-    What permits looks at one name; what tightens at each of them, with or without `#` and `@`.
+    What permits looks at one name; what tightens at each of them, with or without `#` and `@`. A name on a way of
+    several, like a folder's, may have blanks in it if it is `spaced`.
     """
 
     def pattern(text: str) -> str:
@@ -87,7 +88,7 @@ def text_pattern(test: Comparison, texts: Sequence[str], *, certain: bool, liste
             text = text.lstrip("#@") or text
         before = first if test is Comparison.STARTS else before
         if certain and listed and test is Comparison.STARTS and not re.search("[,;]", text):
-            return f"{escaped(text)}{_onward(text)}"
+            return f"{escaped(text)}{_onward(text, spaced=spaced)}"
         return f"{before}{escaped(text)}{last if test is Comparison.ENDS else after}"
 
     found = "|".join(map(pattern, texts))

@@ -278,7 +278,8 @@ class _Compiler:
         covered = ground.covers | covered_roles(statement.doing, tool, ground)
         covered |= frozenset(role for each in lifted for role in each.covers)
         named = ground.names | frozenset(name for each in lifted for name in each.names)
-        outside = kept_out(statement, pick, covered, named)
+        limits = [part.roles for part in ground.alternatives]
+        outside = kept_out(statement, pick, covered, named, frozenset.intersection(*limits) if limits else frozenset())
         if outside is None:
             return  # the act cannot be done without what is not permitted
         unless = [*ground.unless, *(part for each in lifted for part in each.alternatives), *outside]

@@ -51,6 +51,8 @@ class Values:
             return (path,)
         key = self.setup.name_of(text)
         is_choice = text.lower() in {str(choice).lower() for choice in argument.choices}
+        if key is None and text.startswith("~/") and not argument.has(Category.PATH):
+            return (text, self.setup.known.absolute(text))
         return (text,) if is_choice or key is None else self.setup.known.names[key]
 
     def located(self, name: Name, *, certain: bool) -> Sequence[str]:

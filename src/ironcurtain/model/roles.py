@@ -12,6 +12,7 @@ WRITE_PATH: Final = Role("write-path")
 DELETE_PATH: Final = Role("delete-path")
 FETCH_URL: Final = Role("fetch-url")
 SEND_URL: Final = Role("send-url")
+HOST: Final = Role("host")
 COMMAND: Final = Role("command")
 IDENTIFIER: Final = Role("identifier")
 NONE: Final = Role("none")
@@ -41,7 +42,7 @@ _CATEGORIES: Final[dict[Role, Category]] = {
     Role("calendar"): Category.PLACE,
     Role("repository"): Category.PLACE,
     Role("place"): Category.PLACE,
-    Role("host"): Category.PLACE,
+    HOST: Category.PLACE,
     Role("account"): Category.OTHER,
     COMMAND: Category.OTHER,
     Role("outbound-content"): Category.CARRIED,

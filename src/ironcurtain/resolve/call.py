@@ -15,13 +15,13 @@ from urllib.parse import unquote
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.model.call import CanonicalCall, RoleValue, Stray, is_empty
 from ironcurtain.model.resolved import UNKNOWN, Opaque, Value
-from ironcurtain.model.roles import COMMAND, IDENTIFIER, NONE, Category, Role, category
+from ironcurtain.model.roles import COMMAND, HOST, IDENTIFIER, NONE, Category, Role, category
 from ironcurtain.resolve.commands import resolve_command, words_of
 from ironcurtain.resolve.parties import resolve_parties
 from ironcurtain.resolve.paths import Remembered, Steps
 from ironcurtain.resolve.places import resolve_place
 from ironcurtain.resolve.text import after_blanks, before_blanks, hides, looks_like_flag, require_visible
-from ironcurtain.resolve.urls import looks_like_url, resolve_url
+from ironcurtain.resolve.urls import looks_like_name, looks_like_url, resolve_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,6 +37,7 @@ MAX_STRAYS: Final = 65_536  # characters of all of them, up to their first line 
 _BRACKET: Final = 16  # characters that an opening bracket counts for: comparing it takes as long
 MAX_ROLE_VALUES: Final = 1_000  # values of roles in one call, and stray strings
 _LOCATED: Final = (Category.PATH, Category.URL)
+_COUNTED: Final = (Category.PARTY, Category.PATH, Category.URL)
 _STRAY_STARTS: Final = ("/", ".", "~/")
 _FILE_URL: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*:)*?file:", re.IGNORECASE)
 _NEGATIVE: Final = re.compile(r"-[0-9]+(?:\.[0-9]+)?")
@@ -160,14 +161,14 @@ class _Work:
     def _absent(self, shape: Shape, siblings: Mapping[str, Json], *, present: bool, no_text: bool = False) -> None:
         """Nothing stands at a leaf, or where leaves would be: does the server pick something?
 
-        With `no_text`, what stands there is an empty list, an empty object or null, which names no people.
+        With `no_text`, what stands there is an empty list, an empty object or null: no people, files or pages.
         """
         needed = present and shape.required
         unknown = dict.fromkeys(
             role
             for mode in _in_force(shape.modes, siblings)
             for role in mode.roles
-            if mode.absent_unknown or shape.defaulted or (needed and not (no_text and category(role) is Category.PARTY))
+            if mode.absent_unknown or shape.defaulted or (needed and not (no_text and category(role) in _COUNTED))
         )
         if unknown:
             self._add(shape.leaf, tuple(unknown), (UNKNOWN,))
@@ -180,7 +181,7 @@ class _Work:
         roles = tuple(dict.fromkeys(role for mode in modes for role in mode.roles))
         if not is_empty(value):
             return self._value(shape, roles, value, siblings)
-        if isinstance(value, str) and any(category(role) in _LOCATED for role in roles):
+        if isinstance(value, str) and any(category(role) is Category.PATH for role in roles):
             self._add(shape.leaf, roles, (UNKNOWN,))  # "" may mean the current directory
         else:
             self._absent(shape, siblings, present=True, no_text=not isinstance(value, str))
@@ -402,12 +403,15 @@ def _is_one_of(value: Json, allowed: frozenset[tuple[type, object]]) -> bool:
 
 
 def _meant(roles: tuple[Role, ...], value: str | float) -> tuple[Role, ...]:
-    """Where an argument takes a URL or a path, the roles of the one this value is."""
+    """Where an argument takes a URL or a path, or a URL or a name, the roles of the one this value is."""
     kinds = {category(role) for role in roles}
-    if not isinstance(value, str) or not kinds.issuperset(_LOCATED):
+    if Category.URL not in kinds or isinstance(value, bool):
         return roles
-    other = Category.PATH if looks_like_url(value) else Category.URL
-    return tuple(role for role in roles if category(role) is not other)
+    if Category.PATH in kinds:
+        other = Category.PATH if looks_like_url(str(value)) else Category.URL
+        return tuple(role for role in roles if category(role) is not other) if isinstance(value, str) else roles
+    named = IDENTIFIER in roles and HOST not in roles and looks_like_name(str(value))
+    return tuple(role for role in roles if category(role) is not Category.URL) if named else roles
 
 
 def _require_no_flag(leaf: str, roles: tuple[Role, ...], kinds: set[Category], value: str) -> None:

@@ -21,6 +21,10 @@ _AUTHORITY: Final = re.compile(r"(?P<host>\[[^\[\]]*\]|[^:\[\]]+)(?::(?P<port>[0
 _BARE: Final = re.compile(r"(?P<host>[^:/?#@\[\]]+|\[[0-9A-Fa-f:.]+\])(?P<port>:[0-9]{1,5})?")
 _NOT_IN_A_URL: Final = re.compile(r"[\s\\]")
 _HAS_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+)*")
+_HEXADECIMAL: Final = re.compile(r"0[xX]")
+_FIRST_ADDRESS: Final = 2**24
+_LAST_ADDRESS: Final = 2**32 - 1
 _UNRESERVED: Final = re.compile(r"%(4[1-9A-Fa-f]|5[0-9Aa]|6[1-9A-Fa-f]|7[0-9Aa]|3[0-9]|2[DdEe]|5[Ff]|7[Ee])")
 _ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})|%[0-9A-Fa-f]{2}")
 # Everything a URL may hold after the host; the rest is percent-encoded.
@@ -30,6 +34,19 @@ _KEEP: Final = "!$&'()*+,;=:@/?#%-._~"
 def looks_like_url(text: str) -> bool:
     """Whether a value that may be a URL or a path is a URL."""
     return _HAS_SCHEME.match(text) is not None
+
+
+def looks_like_name(text: str) -> bool:
+    """Whether a value that may be a URL or a name is a name: `4ea3d5fb`, `team/project`; no host could be meant.
+
+    A server may read a number as an address: those from 0.0.0.0 to 0.255.255.255 lead nowhere, larger ones are none.
+    """
+    if _NAME.fullmatch(text) is None:
+        return False
+    first = text.partition("/")[0]
+    if not first.isdigit():
+        return first.lower() != "localhost" and not _HEXADECIMAL.match(first)
+    return not first.startswith("0") and (int(first) < _FIRST_ADDRESS or int(first) > _LAST_ADDRESS)
 
 
 def resolve_url(text: str, lookup: Lookup | None = None) -> CanonicalUrl:

@@ -18,11 +18,13 @@ NEVER_MISSED: Final = frozenset({"none", "outbound-content", "identifier", "amou
 EXTRAS: Final = frozenset({"fetch-url", "send-url", "outbound-content"})
 """Likewise, beside what a call must have."""
 _PATHS: Final = frozenset({"read-path", "write-path", "delete-path"})
+_URLS: Final = frozenset({"fetch-url", "send-url"})
 _SAID_ONCE: Final = frozenset({"channel", "calendar", "repository"})
 _REACHED: Final = frozenset({"fetch-url", "send-url", "place", "host", "recipient"})
 _PLACES: Final = frozenset({"place", "host", "identifier"})
 _DEFAULTED: Final = re.compile(
     r"\bdefault(?!s? ?(?:to|is|:|=)? ?(?:null|none|false|empty)\b)(?!s (?:files?|from)\b)"
+    r"(?!s? (?:to )?(?:the )?original (?:file ?)?name\b)"
     r"|\bcurrent (?:working )?(?:dir|folder)"
     r"|\bif (?:not (?:provided|specified|given|set)|omitted|empty|unset)[^.]{0,60}"
     r"\b(?:current|working|home|root|temp\w*|cache|generated|all|same|entire|whole)\b"
@@ -64,23 +66,25 @@ def is_missed(
     if given <= NEVER_MISSED or argument.above or starts_thread or once or narrows or instead:
         return False
     beside = [other for leaf, (other, _) in others.items() if leaf != argument.leaf and other.required]
-    if beside and given <= EXTRAS:
+    attached = not {"attach", "attachment"}.isdisjoint(argument.words) and not told and given <= _PATHS
+    # A webhook:
+    told_besides = given == {"send-url"} and not argument.required and not _is_first(argument, others, _URLS)
+    attached = attached and (bool(beside) or not _is_first(argument, others, _PATHS))
+    if attached or told_besides or (beside and given <= EXTRAS):
         return False
     if argument.required:
         return True
     if given <= _PLACES:
         return told or "place" in given or not effects <= {"read"}
-    if not given & _PATHS or told or (not beside and _is_first_path(argument, others)):
+    if not given & _PATHS or told or (not beside and _is_first(argument, others, _PATHS)):
         return True
-    if not {"attach", "attachment"}.isdisjoint(argument.words):
-        return False
     if given == {"write-path"} or not _WRITTEN.isdisjoint(argument.words):
         written = any(
             "write-path" in found and other.required for leaf, (other, found) in others.items() if leaf != argument.leaf
         )
         makes = bool(effects & {"create", "update"}) and "execute" not in effects
         return not written and (makes or not _SAVING.isdisjoint(words_of(name))) and "return" not in argument.says
-    looks = effects <= {"read"} and _is_first_path(argument, others)  # where nothing says where, it looks everywhere
+    looks = effects <= {"read"} and _is_first(argument, others, _PATHS)  # where nothing says where, it looks everywhere
     return looks or (argument.words[-1] in _DIRECTORIES and not argument.several)
 
 
@@ -101,7 +105,9 @@ def _narrows(argument: Argument, others: Mapping[str, tuple[Argument, Collection
     return root is not None and bool(_PATHS.intersection(others[root.leaf][1]))
 
 
-def _is_first_path(argument: Argument, others: Mapping[str, tuple[Argument, Collection[str]]]) -> bool:
-    """Return whether it is the first file of the call: those behind it are used beside it, or not at all."""
-    paths = [leaf for leaf, (_, found) in others.items() if _PATHS.intersection(found)]
-    return paths[:1] == [argument.leaf]
+def _is_first(
+    argument: Argument, others: Mapping[str, tuple[Argument, Collection[str]]], roles: frozenset[str]
+) -> bool:
+    """Return whether it is the first file or URL of the call: those behind it are used beside it, or not at all."""
+    leaves = [leaf for leaf, (_, found) in others.items() if roles.intersection(found)]
+    return leaves[:1] == [argument.leaf]

@@ -201,6 +201,14 @@ def _compiles(lines: list[str], one: Case) -> bool:
         return False
 
 
+def _notes(line: str, one: Case) -> list[str]:
+    """Return what the terminal shows with a statement that an answer came to."""
+    if line in ("skipped", "not a rule"):
+        return []
+    (meaning,) = compile_statements([Sourced(parse(line))], one.tools, one.known).meanings
+    return [f"({note})\n" for note in meaning.notes[:3]]
+
+
 def take_choices(name: str, answers: str) -> Path:
     """Write the statements that an owner's answers to the forms come to, and print them; what cannot be is skipped."""
     one = case(name)
@@ -211,7 +219,9 @@ def take_choices(name: str, answers: str) -> Path:
     lines = []
     for number, own in sorted(said.items()):
         taken = [f"{number}: {line}" for line in _answered(own, forms, sentences[number - 1])]
-        print(*taken, sep="\n")
+        for line in taken:
+            print(line)
+            print(*(f"    {note}" for note in _notes(line.partition(": ")[2], one)), sep="", end="")
         lines += taken
     unanswered = [number for number in by_parser(one).unread if number not in said]
     print(*(f"{number}: no answer" for number in unanswered), sep="\n")

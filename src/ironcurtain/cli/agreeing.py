@@ -47,6 +47,7 @@ _EXPLAINED: Final = """\
        ask A with not a        asks where a does not hold            never mail/delete_*  tools by name
        may A with `amount` is at most 50                             may A with z         no other arguments
      A semicolon joins several; otherwise asks where nothing permits. You see the statement before it counts."""
+_NOTES: Final = 3  # shown with a statement that an answer came to
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +177,10 @@ class Terminal:
         except Problem as problem:
             console().print(Text(visible(f"     {problem}"), style="yellow"))
             return ()
-        for line in lines:
-            console().print(Text.assemble(("  =  ", "cyan"), visible(line)))
+        for meaning in compile_statements([Sourced(parse(line)) for line in lines], forms.tools, forms.known).meanings:
+            console().print(Text.assemble(("  =  ", "cyan"), visible(meaning.text)))
+            for note in meaning.notes[:_NOTES]:
+                console().print(Text(f"     {visible(note)}", style="dim"))
         return lines if input("     is that what you mean? [Y/n] ").strip().lower() in ("", "y", "yes") else ()
 
     def _written(self, tools: Sequence[Tool], known: Known) -> tuple[str, ...]:

@@ -292,6 +292,9 @@ class _Compiler:
                 base = base.with_(Part(values={f"arg:{leaf}": PRESENT}))
         notes += ["asks, until tasks are known"] if asks else []
         limited = frozenset(role for part in ground.alternatives for role in part.roles)
+        shut = [leaf for leaf in tool.arguments if Part(values={f"arg:{leaf}": PRESENT}) in outside]
+        if shut and statement.doing.tools:
+            notes.append(f"{tool.key}: without {', '.join(shut)}; to permit more, say which")
         free = [
             leaf
             for leaf, a in tool.arguments.items()

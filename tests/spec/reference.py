@@ -915,13 +915,13 @@ def roles_for_item(roles: dict[str, bool], item: Any) -> dict[str, bool]:
 
 
 def is_only_a_name(item: Any) -> bool:
-    """Letters, digits, `_` and `-` in parts with `/` between; not `localhost`, nor a number that may be an address."""
+    """Letters, digits and some signs in parts with `/` or a blank between; not `localhost`, nor maybe an address."""
     if isinstance(item, bool) or not isinstance(item, str | int | float):
         return False
-    parts = str(item).split("/")
-    if not all(part and set(part) <= set(string.ascii_letters + string.digits + "_-") for part in parts):
+    parts = [word for part in str(item).split("/") for word in part.split(" ")]
+    if not all(part and set(part) <= set(string.ascii_letters + string.digits + "_-,'()&+") for part in parts):
         return False
-    first = parts[0].lower()
+    first = str(item).split("/", maxsplit=1)[0].lower()
     if set(first) <= set(string.digits):
         return first[0] != "0" and not 16_777_216 <= int(first) <= 4_294_967_295
     return first != "localhost" and first[:2] != "0x"

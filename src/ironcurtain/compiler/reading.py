@@ -250,11 +250,12 @@ def compiled_from(read: Read, tools: Sequence[Tool], known: Known, kept: Reading
     skipped = [s for s, each in zip(read.sentences, read.readings, strict=True) if each.state is State.SKIPPED]
     forms = Forms.of(tools, known)
     concerned = [(sentence, forms.concerned(sentence)) for sentence in skipped]
+    divided = len({sentence.headings for sentence in read.sentences}) > 1
     unclear = {
-        _around(sentence)
+        _around(sentence, divided=divided)
         for sentence, reading in zip(read.sentences, read.readings, strict=True)
         if reading.state is State.UNREAD
-    } | {_around(sentence) for sentence, found in concerned if not found}
+    } | {_around(sentence, divided=divided) for sentence, found in concerned if not found}
     for sentence, reading in zip(read.sentences, read.readings, strict=True):
         owners.append([])
         for text in reading.statements if reading.state is State.READ else ():
@@ -275,12 +276,13 @@ def compiled_from(read: Read, tools: Sequence[Tool], known: Known, kept: Reading
     return replace(compiled, rules=(*_skipped(concerned), *rules)), owners
 
 
-def _around(sentence: Sentence) -> tuple[tuple[str, ...], int | None]:
+def _around(sentence: Sentence, *, divided: bool) -> tuple[tuple[str, ...], int | None]:
     """Return what a sentence stands in that was not understood: its heading, or its paragraph where there is none.
 
-    One that speaks of what may or may not be done concerns the whole of a text without headings.
+    A title over the whole text is no heading of its own. A sentence that speaks of what may or may not be done concerns
+    the whole of a text that no headings divide.
     """
-    whole = bool(sentence.headings) or speaks_of_rules(sentence.text)
+    whole = (divided and bool(sentence.headings)) or speaks_of_rules(sentence.text)
     return sentence.headings, None if whole else sentence.block
 
 

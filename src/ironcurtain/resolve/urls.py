@@ -21,7 +21,7 @@ _AUTHORITY: Final = re.compile(r"(?P<host>\[[^\[\]]*\]|[^:\[\]]+)(?::(?P<port>[0
 _BARE: Final = re.compile(r"(?P<host>[^:/?#@\[\]]+|\[[0-9A-Fa-f:.]+\])(?P<port>:[0-9]{1,5})?")
 _NOT_IN_A_URL: Final = re.compile(r"[\s\\]")
 _HAS_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_NAME: Final = re.compile(r"[A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+)*")
+_NAME: Final = re.compile(r"[A-Za-z0-9_,'()&+-]+(?:[ /][A-Za-z0-9_,'()&+-]+)*")
 _HEXADECIMAL: Final = re.compile(r"0[xX]")
 _FIRST_ADDRESS: Final = 2**24
 _LAST_ADDRESS: Final = 2**32 - 1
@@ -37,7 +37,7 @@ def looks_like_url(text: str) -> bool:
 
 
 def looks_like_name(text: str) -> bool:
-    """Whether a value that may be a URL or a name is a name: `4ea3d5fb`, `team/project`; no host could be meant.
+    """Whether a value that may be a URL or a name is a name: `4ea3d5fb`, `team/project`, `Rigg, Hilda`.
 
     A server may read a number as an address: those from 0.0.0.0 to 0.255.255.255 lead nowhere, larger ones are none.
     """

@@ -1703,3 +1703,17 @@ def test_several_folders_in_one_text_do_not_hide_behind_one_beginning() -> None:
     found = policy('may use m/move_email where `folders` starts with "area/".', mail)
     assert found.decide("m/move_email", id="1", folders="area/kitchen") == "allow"
     assert found.decide("m/move_email", id="1", folders="area/kitchen admin/all") == "deny"
+
+
+def test_a_bound_comes_with_what_the_server_says_of_its_number() -> None:
+    amount = {"type": "number", "description": "Amount in cents."}
+    found = compiled(
+        "may use s/charge where `amount` is at most 500.", {"s": [tool("charge", "Charge.", amount=amount)]}
+    )
+    assert any("amount in cents" in note for note in found.compiled.meanings[0].notes)
+
+
+def test_a_permission_says_what_it_leaves_shut() -> None:
+    mail = {"m": [tool("send_email", "Send an email.", "to:list body", "attachments:list")]}
+    (meaning,) = compiled("may use m/send_email to bob@x.example.", mail).compiled.meanings
+    assert any("without attachments" in note for note in meaning.notes)

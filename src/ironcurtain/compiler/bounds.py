@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FLAGS: Final = ("true", "false", "yes", "no")
 """How the values of a flag are written."""
+_SAID: Final = 120
 _UPPER: Final = (Comparison.AT_MOST, Comparison.ABOVE)
 _BOUNDS: Final = (*_UPPER, Comparison.AT_LEAST, Comparison.BELOW)
 
@@ -28,6 +29,12 @@ def by_kind(condition: Condition, argument: Argument) -> Part | None:
         return _length(condition, argument)
     textual = (Comparison.CONTAINS, Comparison.STARTS, Comparison.ENDS, Comparison.MATCHES)
     return _of_numbers(condition, argument) if condition.test in textual and _holds_no_text(argument) else None
+
+
+def measured(test: Comparison, argument: Argument) -> tuple[str, ...]:
+    """Return what a server says of a number that is compared: it may count in cents, or in parts of one."""
+    says = argument.says if test in _BOUNDS else ""
+    return (f"the server says of `{argument.leaf}`: {says[:_SAID]}",) if says else ()
 
 
 def _length(condition: Condition, argument: Argument) -> Part:

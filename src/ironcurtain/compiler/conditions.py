@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from ironcurtain.compiler.bounds import FLAGS, as_text, by_kind, compared, typed
+from ironcurtain.compiler.bounds import FLAGS, as_text, by_kind, compared, measured, typed
 from ironcurtain.compiler.counts import is_plural
 from ironcurtain.compiler.parts import PRESENT, Ground, Part
 from ironcurtain.compiler.patterns import anywhere, below_domain, escaped, text_pattern, under
@@ -59,16 +59,18 @@ class Conditions:
         others = self._otherwise_spelled(condition, argument, tool) if loosely else ()
         others = as_text(condition, argument) if alone and not loosely else others
         others = (*others, *(self._asked(each, argument, tool, certain=certain)[0] for each in rest))
+        notes = measured(test, argument)
         if negated:
             given = Part() if condition.or_left_out or (argument.required and not certain) else present
             if certain and condition.or_left_out:
-                return Ground(unless=(part, *others), covers=covers, names=names)
-            return Ground((given,), (part, *others), covers, names)
+                return Ground(unless=(part, *others), covers=covers, names=names, notes=notes)
+            return Ground((given,), (part, *others), covers, names, notes=notes)
         parts = (part, *others)
         listed = argument.required and "array" in argument.types  # an empty list has no element that could be so
         if (condition.given or listed) and not certain:  # what is left out and picked by the server is not given
             parts = tuple(each.with_(present) for each in parts)
-        return Ground((*parts, *([_absent(argument)] if condition.or_left_out else ())), covers=covers, names=names)
+        absent = [_absent(argument)] if condition.or_left_out else []
+        return Ground((*parts, *absent), covers=covers, names=names, notes=notes)
 
     def _otherwise_spelled(self, condition: Condition, argument: Argument, tool: Tool) -> tuple[Part, ...]:
         """What else a value may be that is tightened by its name: one of several in a text, a member of a list."""

@@ -375,14 +375,6 @@ def test_a_sentence_that_speaks_of_no_rule_concerns_its_paragraph_alone(unread: 
     assert {rule["then"] for rule in compiled.rules if "read_email" in rule["if"].get("tool", ())} == {"escalate"}
 
 
-@pytest.mark.parametrize(("below", "outcome"), [("", "allow"), ("\n\n## Mail\n\nmay read email.", "escalate")])
-def test_a_title_over_the_whole_text_is_no_heading_of_its_own(below: str, outcome: str) -> None:
-    sentences = sentences_of(f"# Rules\n\n- may read files in ~/D.\n- Bedtime's eight.{below}")
-    readings = [UNREAD if "eight" in each.text else Reading(State.READ, (each.text,), "parser") for each in sentences]
-    compiled, _ = compiled_from(Read(sentences, readings), TOOLS, KNOWN, Readings())
-    assert {rule["then"] for rule in compiled.rules if rule["if"].get("paths")} == {outcome}
-
-
 # --- What is kept. ---
 
 

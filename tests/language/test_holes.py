@@ -1717,3 +1717,157 @@ def test_a_permission_says_what_it_leaves_shut() -> None:
     mail = {"m": [tool("send_email", "Send an email.", "to:list body", "attachments:list")]}
     (meaning,) = compiled("may use m/send_email to bob@x.example.", mail).compiled.meanings
     assert any("without attachments" in note for note in meaning.notes)
+
+
+# --- Ids where an id or a URL is taken. ---
+
+_PAGE = {"type": "string", "description": "Id or URL of the page"}
+_LISTS = {
+    **KNOWN.lists,
+    "machines": NamedList("domain", ("nas", "printer")),
+    "ids": NamedList("identifier", ("4ea3d5fb", "52772")),
+}
+PAGE = {"w": [tool("get_page", "Read a web page.", page=_PAGE)]}
+PAGE["w"][0]["inputSchema"]["required"] = ["page"]
+
+
+def _page(lines: str, page: str) -> str:
+    return policy(lines, PAGE, replace(KNOWN, lists=_LISTS)).decide("w/get_page", page=page)
+
+
+@pytest.mark.parametrize("page", ["nas", "nas/admin"])
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("may use w/get_page.\nmust never use w/get_page on machines.", "deny"),
+        ("may read pages.\nmust never read pages where `page` is in machines.", "deny"),
+        ("may use w/get_page.\nmust never use w/get_page where `page` is machines.", "deny"),
+        ("may use w/get_page, except where `page` is in machines.", "deny"),
+        ("may use w/get_page, except on machines.", "deny"),
+        ("may use w/get_page only on example.org.", "deny"),
+        ("may use w/get_page.\nmust ask before using w/get_page where `page` is in machines.", "escalate"),
+    ],
+)
+def test_what_is_said_of_hosts_holds_for_what_may_be_an_id(lines: str, page: str, expected: str) -> None:
+    assert _page(lines, page) == expected
+
+
+@pytest.mark.parametrize("page", ["4ea3d5fb", "52772", "Rigg, Hilda", "team/project"])
+@pytest.mark.parametrize("lines", ["may use w/get_page.", "may read pages."])
+def test_an_id_is_taken_where_an_id_or_a_url_is(lines: str, page: str) -> None:
+    assert _page(lines, page) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("lines", "page", "expected"),
+    [
+        ('may use w/get_page where `page` is "4ea3d5fb".', "4ea3d5fb", "allow"),
+        ('may use w/get_page where `page` is "4ea3d5fb".', "4ea3d5fc", "deny"),
+        ("may use w/get_page where `page` is 52772.", "52772", "allow"),
+        ("may use w/get_page where `page` is in ids.", "52772", "allow"),
+        ("may use w/get_page where `page` is in ids.", "52773", "deny"),
+        ("may use w/get_page.\nmust never use w/get_page where `page` is in ids.", "52772", "deny"),
+    ],
+)
+def test_an_id_may_be_named(lines: str, page: str, expected: str) -> None:
+    assert _page(lines, page) == expected
+
+
+# --- Several in one text, and one more beside a list. ---
+
+
+@pytest.mark.parametrize("branch", ["feature/a main", "feature/a --force", "feature/a +main"])
+def test_a_second_word_is_no_part_of_a_name_but_of_a_folder(branch: str) -> None:
+    push = {"m": [tool("push", "Push a branch to the remote.", "branch")]}
+    found = policy('may use m/push where `branch` starts with "feature/".', push)
+    assert found.decide("m/push", branch="feature/a") == "allow"
+    assert found.decide("m/push", branch=branch) == "deny"
+
+
+@pytest.mark.parametrize("folder", ["Customers/a\x0bPrivate", "Customers/a | Private", "Customers/a --all"])
+def test_a_folder_of_several_words_has_no_other_signs(folder: str) -> None:
+    mail = {"m": [tool("move_email", "Move an email.", "id folder")]}
+    found = policy('may use m/move_email where `folder` starts with "Customers/".', mail)
+    assert found.decide("m/move_email", id="1", folder="Customers/Brouwer & Co/2026 open") == "allow"
+    assert found.decide("m/move_email", id="1", folder=folder) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("needed", "optional", "noun", "call", "expected"),
+    [
+        ("", "row_id row_ids:list table_id", "ids", {"row_ids": ["1", "2"], "row_id": "3"}, "deny"),
+        ("", "row_id row_ids:list table_id", "ids", {"row_ids": ["1", "2"], "table_id": "3"}, "allow"),
+        ("names:list group_name", "name", "names", {"names": ["1", "2"], "name": "3", "group_name": "g"}, "deny"),
+        ("names:list group_name", "name", "names", {"names": ["1", "2"], "group_name": "g"}, "allow"),
+    ],
+)
+def test_one_beside_a_list_of_the_same_adds_to_it(
+    needed: str, optional: str, noun: str, call: dict[str, Any], expected: str
+) -> None:
+    rows = {"t": [tool("change_rows", "Change rows.", needed, optional)]}
+    found = policy(f"may use t/change_rows.\nmust never use t/change_rows more than 2 {noun} at once.", rows)
+    assert found.decide("t/change_rows", **call) == expected
+
+
+def test_where_files_go_to_is_not_counted_with_them() -> None:
+    move = {"t": [tool("move_files", "Move files.", "sources:list destination")]}
+    found = policy("may move files.\nmust never move more than 2 files at once.", move)
+    files = [f"{HOME}/{name}" for name in "abc"]
+    assert found.decide("t/move_files", sources=files[:2], destination=f"{HOME}/d") == "allow"
+    assert found.decide("t/move_files", sources=files, destination=f"{HOME}/d") == "deny"
+
+
+# --- What leaving an argument out means. ---
+
+
+@pytest.mark.parametrize(
+    ("definition", "given"),
+    [
+        (
+            tool(
+                "sync", "Push data to the server.", "", "webhook_url",
+                server_url={"type": "string", "description": "URL of the server to push to"},
+            ),
+            {"webhook_url": "https://corp.example"},
+        ),
+        (tool("send_webhook", "Send an event.", "", "avatar_url webhook_url"), {"avatar_url": "https://corp.example/x"}),
+        (tool("upload_data", "Upload data.", "", "callback_url upload_url"), {"callback_url": "https://corp.example/"}),
+    ],
+)  # fmt: skip
+def test_a_harmless_url_hides_none_that_is_left_out(definition: dict[str, Any], given: dict[str, Any]) -> None:
+    name = definition["name"]
+    found = policy(f"may use u/{name}.\nmust never use u/{name} outside corp.example.", {"u": [definition]})
+    assert found.decide(f"u/{name}", **given) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("definition", "given"),
+    [
+        (
+            tool("download_attachment", "Download an attachment.", "id", attachment_dir={"type": ["string", "null"]}),
+            {"id": "1", "attachment_dir": None},
+        ),
+        (
+            tool("cleanup_attachments", "Delete attachments below directories.", "account attachment_dirs:list"),
+            {"account": "1", "attachment_dirs": []},
+        ),
+    ],
+)
+def test_a_directory_for_attachments_is_no_attachment(definition: dict[str, Any], given: dict[str, Any]) -> None:
+    name = definition["name"]
+    found = policy(f"may use m/{name}.\nmust never use m/{name} in ~/Medical.", {"m": [definition]})
+    assert found.decide(f"m/{name}", **given) == "deny"
+
+
+@pytest.mark.parametrize("place", [f"{HOME}/Private", f"{HOME}/Private/", "~/Private", "~/Private/"])
+def test_a_place_that_is_forbidden_by_name_is_so_in_its_spellings(place: str) -> None:
+    move = {"d": [tool("move_torrent", "Move a download.", "torrent_id location")]}
+    found = policy("may use d/move_torrent.\nmust never use d/move_torrent where `location` is ~/Private.", move)
+    assert found.decide("d/move_torrent", torrent_id="1", location=place) == "deny"
+    assert found.decide("d/move_torrent", torrent_id="1", location=f"{HOME}/Films") == "allow"
+
+
+def test_home_in_a_beginning_is_not_spelled_out() -> None:
+    run = {"s": [tool("run_command", "Run a shell command.", "command")]}
+    found = policy('may use s/run_command where `command` starts with "~/bin/".', run)
+    assert found.decide("s/run_command", command=f"{HOME}/bin/../evil/x") == "deny"

@@ -704,6 +704,7 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
                     continue  # "string or object": the children speak for the object
                 here = roles_for_item(roles, item)
                 check_visible(here, item)
+                unread = ["fetch-url"] if is_name_beside_url(roles, item) else []
                 read = {}
                 for role, absent_is_unknown in here.items():
                     counted = role in PARTY_ROLES | PATH_ROLES | URL_ROLES
@@ -718,7 +719,8 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
                 by_leaf[leaf] += next(
                     filter(None, (read[leading_role(here)], *(read.values() if is_empty(item) else ()))), []
                 )
-                of_roles = [value for role in here if role != "none" for value in read[role]]
+                of_roles = [Value(role, str(item), "opaque") for role in unread]
+                of_roles += [value for role in here if role != "none" for value in read[role]]
                 for value in of_roles:
                     by_leaf_and_role.setdefault((leaf, value.role), []).append(value)
                 values += of_roles
@@ -904,27 +906,37 @@ def when_holds(when: Table, parent: Any) -> bool:
 def roles_for_item(roles: dict[str, bool], item: Any) -> dict[str, bool]:
     """With both url and path roles, a text is a URL if it starts with `scheme://` and a path otherwise.
 
-    With a url role and `identifier`, and no `host`, what can only be a name has no url role.
+    With `fetch-url` and `identifier`, and no role but carried and place ones besides `host`, what can only be a name has
+    no url that can be read.
     """
     if isinstance(item, str) and item.strip() and PATH_ROLES & set(roles) and URL_ROLES & set(roles):
         unwanted = PATH_ROLES if SCHEME.match(item) else URL_ROLES
         return {role: absent for role, absent in roles.items() if role not in unwanted}
-    if "identifier" in roles and not (PATH_ROLES | {"host"}) & set(roles) and is_only_a_name(item):
-        return {role: absent for role, absent in roles.items() if role not in URL_ROLES}
+    if is_name_beside_url(roles, item):
+        return {role: absent for role, absent in roles.items() if role != "fetch-url"}
     return roles or {"none": True}
 
 
+def is_name_beside_url(roles: Iterable[str], item: Any) -> bool:
+    """Whether an argument takes a URL or an id, and this is an id."""
+    besides = PATH_ROLES | PARTY_ROLES | {"host", "send-url"}
+    return {"fetch-url", "identifier"} <= set(roles) and not besides & set(roles) and is_only_a_name(item)
+
+
 def is_only_a_name(item: Any) -> bool:
-    """Letters, digits and some signs in parts with `/` or a blank between; not `localhost`, nor maybe an address."""
+    """Letters, digits and some signs in parts with `/` or a blank between; no word of it may be a host or an address."""
     if isinstance(item, bool) or not isinstance(item, str | int | float):
         return False
     parts = [word for part in str(item).split("/") for word in part.split(" ")]
     if not all(part and set(part) <= set(string.ascii_letters + string.digits + "_-,'()&+") for part in parts):
         return False
-    first = str(item).split("/", maxsplit=1)[0].lower()
-    if set(first) <= set(string.digits):
-        return first[0] != "0" and not 16_777_216 <= int(first) <= 4_294_967_295
-    return first != "localhost" and first[:2] != "0x"
+    for word in "".join(char if char.isalnum() or char in "_-" else " " for char in str(item).lower()).split():
+        if set(word) <= set(string.digits):
+            if word[0] == "0" or 16_777_216 <= int(word) <= 4_294_967_295:
+                return False
+        elif word.startswith(("0x", "localhost", "ip6-", "instance-data")) or word == "metadata":
+            return False
+    return True
 
 
 def leading_role(roles: dict[str, bool]) -> str:

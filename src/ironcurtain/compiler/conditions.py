@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ironcurtain.language.statement import Condition, Name
 
 
+_FOLDERS: Final = frozenset({"folder", "mailbox", "notebook", "album", "directory", "label", "category", "collection"})
+_SEPARATED: Final = re.compile(r"(?i)separated|delimited|list of|one or more|several|multiple")
 _OPEN_HOST: Final = re.compile(r"(?i)[a-z][a-z0-9+.-]*://[^/]*")
 """A URL that ends in its host, which another host may begin with."""
 
@@ -127,7 +129,7 @@ class Conditions:
         if not certain:
             spelled = [form for text in spelled for form in self._canonical_text(text, argument)]
         pattern = text_pattern(
-            test, spelled, certain=certain, listed=is_name(argument, tool), spaced=not is_plural(argument)
+            test, spelled, certain=certain, listed=is_name(argument, tool), spaced=_is_folder(argument)
         )
         return Part(values={key: {"matches": pattern}}), False
 
@@ -136,6 +138,9 @@ class Conditions:
         loosely = certain == (condition.test is Comparison.IS_NOT)  # then the name itself is a spelling, too
         texts = [value.text for value in condition.values]
         every = [each for text in texts for each in self.values.spelled(text, argument)]
+        if not argument.has(Category.PATH):  # where a server means a path, home is written in two ways
+            every += [self.values.setup.known.absolute(text) for text in every if text.startswith("~/")]
+            every += [f"{text}/" for text in every if text.startswith(("~/", "/")) and loosely]
         written = (*texts, *self.values.written(condition.values)) if loosely else ()
         values = typed(argument, list(dict.fromkeys([*every, *written])))
         machines = self.values.machines(argument, every) if certain and not loosely else Part()
@@ -261,6 +266,12 @@ def is_name(argument: Argument, tool: Tool) -> bool:
     named = argument.leaf not in tool.arguments or argument.has(Category.PLACE, Category.OTHER)
     named = (named or "identifier" in argument.roles) and "command" not in argument.roles
     return named and not argument.has(Category.PATH, Category.URL, Category.PARTY)
+
+
+def _is_folder(argument: Argument) -> bool:
+    """Return whether an argument names one folder, whose name may have blanks in it."""
+    alone = not is_plural(argument) and not _SEPARATED.search(argument.says)
+    return alone and not _FOLDERS.isdisjoint(argument.words)
 
 
 def _absent(argument: Argument) -> Part:

@@ -42,7 +42,7 @@ def count(limit: Count, tool: Tool) -> Ground | None:
     lists = [a.leaf for a in counted if a]
     if not lists or len(lists) < len(by_list):
         return None
-    single = [a.leaf for a in meant if a not in several and noun not in _OF_ANYTHING]
+    single = [a.leaf for a in meant if a not in several and any(_adds_to(a, each, noun) for each in several)]
     holders = [*lists, *single]
     roles = {each for a in meant for each in a.roles if category(Role(each)) is Category.PATH}
     if 1 < len(holders) == len(meant) and len(roles) == 1 and all(a.has(Category.PATH) for a in meant):
@@ -56,6 +56,14 @@ def count(limit: Count, tool: Tool) -> Ground | None:
     if len(single) > limit.beyond:
         parts += [{f"arg:{a}": PRESENT for a in beside} for beside in combinations(single, limit.beyond + 1)]
     return Ground(tuple(Part(values=values) for values in parts))
+
+
+def _adds_to(single: Argument, several: Argument, noun: str) -> bool:
+    """Return whether an argument holds one more of what a list holds: not the project its rows are in, or where to."""
+    if noun == "file" and single.has(Category.PATH):
+        return bool(single.roles & several.roles)
+    words, others = (frozenset(map(normal, each.words)) - _OF_ANYTHING for each in (single, several))
+    return noun not in _OF_ANYTHING or words <= others
 
 
 def _one_for_each(argument: Argument) -> bool:

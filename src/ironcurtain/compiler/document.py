@@ -54,6 +54,8 @@ class Sentence:
     """The paragraph before the list it is an item of, where none introduces it."""
     marked: bool = False
     """It is quoted, crossed out, ticked, in a table or over a list that it goes on in: it is not said plainly."""
+    stretch: int = 0
+    """Which paragraph or list it is in."""
 
 
 def sentences_of(text: str) -> list[Sentence]:
@@ -61,6 +63,7 @@ def sentences_of(text: str) -> list[Sentence]:
     found: list[Sentence] = []
     headings: list[tuple[int, str]] = []
     paragraph = introduced = ""
+    stretch, listed = 0, False
     leads: list[tuple[int, str]] = []
     """What introduces the lists that are open, each with how far it is indented."""
     for number, block in enumerate(_with_parents(list(_blocks(text)))):
@@ -69,8 +72,10 @@ def sentences_of(text: str) -> list[Sentence]:
         if block.level:
             headings = [(level, name) for level, name in headings if level < block.level]
             headings.append((block.level, block.text))
-            leads, paragraph, introduced = [], "", ""
+            leads, paragraph, introduced, listed = [], "", "", False
             continue
+        stretch += not (block.item and listed)
+        listed = block.item
         paragraph = paragraph if block.item else block.text
         names = tuple(name for _, name in headings)
         depth = block.indent if block.item else -1
@@ -84,7 +89,7 @@ def sentences_of(text: str) -> list[Sentence]:
         pieces = _split(block.text)
         after = "" if lead else paragraph if block.item else introduced
         found += [
-            Sentence(each, under, lead, number, after, block.marked or _MARKED.search(each) is not None)
+            Sentence(each, under, lead, number, after, block.marked or _MARKED.search(each) is not None, stretch)
             for each in pieces
             if not each.endswith(":")
         ]
@@ -94,7 +99,7 @@ def sentences_of(text: str) -> list[Sentence]:
             introduced = ""
             leads.append((depth, pieces[-1].rstrip(" :")))
             if not _is_followed(text, pieces[-1]):
-                found.append(Sentence(pieces[-1].rstrip(" :"), under, lead, number))
+                found.append(Sentence(pieces[-1].rstrip(" :"), under, lead, number, stretch=stretch))
     return found
 
 

@@ -64,9 +64,11 @@ ESCAPED_DOTS: Final = r"(?i)(.|\n)*(\.\.(%2f|%5c)|(%2f|%5c)\.\.|%25(2e|2f|5c))(.
 
 def _onward(text: str, *, spaced: bool) -> str:
     """Return a pattern for how one name goes on behind its beginning, without dot segments."""
-    blank = "" if re.search(r"\s", text) else r"\n\r\t" if spaced and "/" in text else r"\s"
+    blank = "" if re.search(r"\s", text) else r"\s"
     any_, no_dot = f"[^/,;{blank}]", f"[^/.,;{blank}]"
     segment = rf"(\.{{0,2}}{no_dot}{any_}*|\.\.\.{any_}*)"
+    if spaced and blank and text.endswith("/"):
+        segment = rf"({segment}( (&|[A-Za-z0-9À-ɏ(][^/,;|\s]*))*)"
     first = f"{segment}?" if text.endswith("/") else f"({no_dot}{any_}*)?" if text.endswith(".") else f"{any_}*"
     return f"{first}(/{segment})*/?"
 
@@ -74,8 +76,8 @@ def _onward(text: str, *, spaced: bool) -> str:
 def text_pattern(test: Comparison, texts: Sequence[str], *, certain: bool, listed: bool, spaced: bool) -> str:
     """Return a pattern for how texts begin, end or go on; `listed` if a server may read several names in one text.
 
-    What permits looks at one name; what tightens at each of them, with or without `#` and `@`. A name on a way of
-    several, like a folder's, may have blanks in it if it is `spaced`.
+    What permits looks at one name; what tightens at each of them, with or without `#` and `@`. A name on a
+    way, like a folder's, may be one of several words if it is `spaced`.
     """
 
     def pattern(text: str) -> str:

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ironcurtain.compiler.document import LONGEST, sentences_of
+from ironcurtain.compiler.doubt import in_doubt
 from ironcurtain.compiler.drafts import Sourced
-from ironcurtain.compiler.readers.guards import speaks_of_rules
 from ironcurtain.compiler.readers.model import Matter, read_by_model
 from ironcurtain.compiler.readers.offering import Forms
 from ironcurtain.compiler.readers.reading import UNREAD, Reading, State, key_of
@@ -250,19 +250,20 @@ def compiled_from(read: Read, tools: Sequence[Tool], known: Known, kept: Reading
     skipped = [s for s, each in zip(read.sentences, read.readings, strict=True) if each.state is State.SKIPPED]
     forms = Forms.of(tools, known)
     concerned = [(sentence, forms.concerned(sentence)) for sentence in skipped]
-    divided = len({sentence.headings for sentence in read.sentences}) > 1
-    unclear = {
-        _around(sentence, divided=divided)
-        for sentence, reading in zip(read.sentences, read.readings, strict=True)
-        if reading.state is State.UNREAD
-    } | {_around(sentence, divided=divided) for sentence, found in concerned if not found}
-    for sentence, reading in zip(read.sentences, read.readings, strict=True):
+    unplaced = {sentence for sentence, found in concerned if not found}
+    unclear = [
+        number
+        for number, (sentence, reading) in enumerate(zip(read.sentences, read.readings, strict=True))
+        if reading.state is State.UNREAD or sentence in unplaced
+    ]
+    doubted = in_doubt(read.sentences, unclear)
+    for number, (sentence, reading) in enumerate(zip(read.sentences, read.readings, strict=True)):
         owners.append([])
         for text in reading.statements if reading.state is State.READ else ():
             owners[-1].append(len(lines))
             lines.append(Sourced(parse(text), sentence.text))
             agreed.append(kept.picks.get(text) if reading.agreed else None)
-            doubtful.append(not unclear.isdisjoint({(sentence.headings, None), (sentence.headings, sentence.block)}))
+            doubtful.append(number in doubted)
     compiled = compile_statements(lines, tools, known, agreed)
     asking = {
         name
@@ -274,16 +275,6 @@ def compiled_from(read: Read, tools: Sequence[Tool], known: Known, kept: Reading
         _asks(rule) if rule["name"] in asking and rule["then"] == "allow" else rule for rule in compiled.rules
     )
     return replace(compiled, rules=(*_skipped(concerned), *rules)), owners
-
-
-def _around(sentence: Sentence, *, divided: bool) -> tuple[tuple[str, ...], int | None]:
-    """Return what a sentence stands in that was not understood: its heading, or its paragraph where there is none.
-
-    A title over the whole text is no heading of its own. A sentence that speaks of what may or may not be done concerns
-    the whole of a text that no headings divide.
-    """
-    whole = (divided and bool(sentence.headings)) or speaks_of_rules(sentence.text)
-    return sentence.headings, None if whole else sentence.block
 
 
 def _skipped(sentences: Sequence[tuple[Sentence, Sequence[Tool]]]) -> Iterator[dict[str, Any]]:

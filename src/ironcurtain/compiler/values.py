@@ -12,6 +12,7 @@ from ironcurtain.compiler.parts import Part
 from ironcurtain.compiler.problems import Problem
 from ironcurtain.language.statement import Name
 from ironcurtain.model.roles import Category
+from ironcurtain.resolve.urls import looks_like_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,8 +52,6 @@ class Values:
             return (path,)
         key = self.setup.name_of(text)
         is_choice = text.lower() in {str(choice).lower() for choice in argument.choices}
-        if key is None and text.startswith("~/") and not argument.has(Category.PATH):
-            return (text, self.setup.known.absolute(text))
         return (text,) if is_choice or key is None else self.setup.known.names[key]
 
     def located(self, name: Name, *, certain: bool) -> Sequence[str]:
@@ -80,7 +79,12 @@ class Values:
         """Return that an argument is one of these; lists of the set-up are asked by the argument's role."""
         leaf = argument.leaf
         if any(isinstance(value, Reference) for value in values):
-            own = frozenset(role for role in argument.roles if not is_shared(tool, leaf, role))
+            named = "identifier" in argument.roles  # what is in the list may be an id, which is no URL
+            own = frozenset(
+                role
+                for role in argument.roles
+                if not is_shared(tool, leaf, role) and not (named and role.endswith("-url"))
+            )
             if own and argument.types <= {"string", "null", "array"} and argument.types:  # lists hold texts
                 return self.among(own, values)
             values = [each for value in values for each in self.members(value)]
@@ -90,6 +94,8 @@ class Values:
         """Return that a host is one of these, which a permission must say of hosts that are not public."""
         roles = frozenset(role for role in argument.roles if role.endswith("-url"))
         every = [each for value in values for each in self.members(value)]
+        if "identifier" in argument.roles and any(map(looks_like_name, every)):
+            return Part()  # a name is no host
         return Part(domains=(roles, tuple(every))) if roles and all(map(_HOST.fullmatch, every)) else Part()
 
 

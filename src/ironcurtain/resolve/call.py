@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.model.call import CanonicalCall, RoleValue, Stray, is_empty
 from ironcurtain.model.resolved import UNKNOWN, Opaque, Value
-from ironcurtain.model.roles import COMMAND, HOST, IDENTIFIER, NONE, Category, Role, category
+from ironcurtain.model.roles import COMMAND, FETCH_URL, HOST, IDENTIFIER, NONE, SEND_URL, Category, Role, category
 from ironcurtain.resolve.commands import resolve_command, words_of
 from ironcurtain.resolve.parties import resolve_parties
 from ironcurtain.resolve.paths import Remembered, Steps
@@ -218,6 +218,9 @@ class _Work:
         """One value. Each of its roles has it in the form of its own category; the first of these forms is sent."""
         leaf = shape.leaf
         active = _meant(roles, value)
+        if _is_name(active, value):  # no URL, and nothing that a rule about hosts can tell from one
+            self._add(leaf, (FETCH_URL,), (Opaque(str(value)),), shown=False)
+            active = tuple(role for role in active if role != FETCH_URL)
         kinds = {category(role) for role in active}
         if not isinstance(value, str):
             if not kinds.isdisjoint(_LOCATED):
@@ -403,15 +406,20 @@ def _is_one_of(value: Json, allowed: frozenset[tuple[type, object]]) -> bool:
 
 
 def _meant(roles: tuple[Role, ...], value: str | float) -> tuple[Role, ...]:
-    """Where an argument takes a URL or a path, or a URL or a name, the roles of the one this value is."""
+    """Where an argument takes a URL or a path, the roles of the one this value is."""
     kinds = {category(role) for role in roles}
-    if Category.URL not in kinds or isinstance(value, bool):
+    if not isinstance(value, str) or not kinds.issuperset(_LOCATED):
         return roles
-    if Category.PATH in kinds:
-        other = Category.PATH if looks_like_url(str(value)) else Category.URL
-        return tuple(role for role in roles if category(role) is not other) if isinstance(value, str) else roles
-    named = IDENTIFIER in roles and HOST not in roles and looks_like_name(str(value))
-    return tuple(role for role in roles if category(role) is not Category.URL) if named else roles
+    other = Category.PATH if looks_like_url(value) else Category.URL
+    return tuple(role for role in roles if category(role) is not other)
+
+
+def _is_name(roles: tuple[Role, ...], value: str | float) -> bool:
+    """Whether an argument takes the URL or the name of something to read, and this is a name."""
+    if FETCH_URL not in roles or IDENTIFIER not in roles or isinstance(value, bool):
+        return False
+    others = {category(role) for role in roles} & {Category.PATH, Category.PARTY}
+    return not others and HOST not in roles and SEND_URL not in roles and looks_like_name(str(value))
 
 
 def _require_no_flag(leaf: str, roles: tuple[Role, ...], kinds: set[Category], value: str) -> None:

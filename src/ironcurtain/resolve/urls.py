@@ -22,7 +22,8 @@ _BARE: Final = re.compile(r"(?P<host>[^:/?#@\[\]]+|\[[0-9A-Fa-f:.]+\])(?P<port>:
 _NOT_IN_A_URL: Final = re.compile(r"[\s\\]")
 _HAS_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _NAME: Final = re.compile(r"[A-Za-z0-9_,'()&+-]+(?:[ /][A-Za-z0-9_,'()&+-]+)*")
-_HEXADECIMAL: Final = re.compile(r"0[xX]")
+_WORD: Final = re.compile(r"[A-Za-z0-9_-]+")
+_HOST_HERE: Final = re.compile(r"0x|localhost|ip6-|metadata$|instance-data", re.IGNORECASE)
 _FIRST_ADDRESS: Final = 2**24
 _LAST_ADDRESS: Final = 2**32 - 1
 _UNRESERVED: Final = re.compile(r"%(4[1-9A-Fa-f]|5[0-9Aa]|6[1-9A-Fa-f]|7[0-9Aa]|3[0-9]|2[DdEe]|5[Ff]|7[Ee])")
@@ -39,14 +40,16 @@ def looks_like_url(text: str) -> bool:
 def looks_like_name(text: str) -> bool:
     """Whether a value that may be a URL or a name is a name: `4ea3d5fb`, `team/project`, `Rigg, Hilda`.
 
-    A server may read a number as an address: those from 0.0.0.0 to 0.255.255.255 lead nowhere, larger ones are none.
+    None of its words is a name of this machine, or a number that a lenient program may read as an address: what is
+    below 0.255.255.255 leads nowhere, what is above 255.255.255.255 is none.
     """
-    if _NAME.fullmatch(text) is None:
-        return False
-    first = text.partition("/")[0]
-    if not first.isdigit():
-        return first.lower() != "localhost" and not _HEXADECIMAL.match(first)
-    return not first.startswith("0") and (int(first) < _FIRST_ADDRESS or int(first) > _LAST_ADDRESS)
+    return _NAME.fullmatch(text) is not None and not any(map(_may_be_a_host, _WORD.findall(text)))
+
+
+def _may_be_a_host(word: str) -> bool:
+    if word.isdigit():
+        return word.startswith("0") or _FIRST_ADDRESS <= int(word) <= _LAST_ADDRESS
+    return _HOST_HERE.match(word) is not None
 
 
 def resolve_url(text: str, lookup: Lookup | None = None) -> CanonicalUrl:

@@ -18,7 +18,7 @@ NEVER_MISSED: Final = frozenset({"none", "outbound-content", "identifier", "amou
 EXTRAS: Final = frozenset({"fetch-url", "send-url", "outbound-content"})
 """Likewise, beside what a call must have."""
 _PATHS: Final = frozenset({"read-path", "write-path", "delete-path"})
-_URLS: Final = frozenset({"fetch-url", "send-url"})
+_HOOKS: Final = frozenset({"webhook", "callback", "hook"})
 _SAID_ONCE: Final = frozenset({"channel", "calendar", "repository"})
 _REACHED: Final = frozenset({"fetch-url", "send-url", "place", "host", "recipient"})
 _PLACES: Final = frozenset({"place", "host", "identifier"})
@@ -66,17 +66,15 @@ def is_missed(
     if given <= NEVER_MISSED or argument.above or starts_thread or once or narrows or instead:
         return False
     beside = [other for leaf, (other, _) in others.items() if leaf != argument.leaf and other.required]
-    attached = not {"attach", "attachment"}.isdisjoint(argument.words) and not told and given <= _PATHS
-    # A webhook:
-    told_besides = given == {"send-url"} and not argument.required and not _is_first(argument, others, _URLS)
-    attached = attached and (bool(beside) or not _is_first(argument, others, _PATHS))
-    if attached or told_besides or (beside and given <= EXTRAS):
+    attached = not told and _is_attachment(argument, given, effects)
+    attached = attached and (bool(beside) or not _is_first_path(argument, others))
+    if attached or _is_told_besides(argument, given, name, others) or (beside and given <= EXTRAS):
         return False
     if argument.required:
         return True
     if given <= _PLACES:
         return told or "place" in given or not effects <= {"read"}
-    if not given & _PATHS or told or (not beside and _is_first(argument, others, _PATHS)):
+    if not given & _PATHS or told or (not beside and _is_first_path(argument, others)):
         return True
     if given == {"write-path"} or not _WRITTEN.isdisjoint(argument.words):
         written = any(
@@ -84,13 +82,28 @@ def is_missed(
         )
         makes = bool(effects & {"create", "update"}) and "execute" not in effects
         return not written and (makes or not _SAVING.isdisjoint(words_of(name))) and "return" not in argument.says
-    looks = effects <= {"read"} and _is_first(argument, others, _PATHS)  # where nothing says where, it looks everywhere
+    looks = effects <= {"read"} and _is_first_path(argument, others)  # where nothing says where, it looks everywhere
     return looks or (argument.words[-1] in _DIRECTORIES and not argument.several)
 
 
 def _roles_of(way: re.Match[str] | None, others: Mapping[str, tuple[Argument, Collection[str]]]) -> Collection[str]:
     """Return the roles of the argument that a description names."""
     return others[way[1]][1] if way is not None and way[1] in others else ()
+
+
+def _is_attachment(argument: Argument, given: frozenset[str], effects: frozenset[str]) -> bool:
+    """Return whether an argument holds files that go along."""
+    attached = not {"attach", "attachment"}.isdisjoint(argument.words) and _DIRECTORIES.isdisjoint(argument.words)
+    return attached and given - {"outbound-content"} == {"read-path"} and "delete" not in effects
+
+
+def _is_told_besides(
+    argument: Argument, given: frozenset[str], name: str, others: Mapping[str, tuple[Argument, Collection[str]]]
+) -> bool:
+    """Return whether an argument is a webhook of a tool that reads other URLs."""
+    hook = not _HOOKS.isdisjoint(argument.words) and _HOOKS.isdisjoint(words_of(name))
+    reads = any("fetch-url" in found for _, found in others.values())
+    return hook and reads and given == {"send-url"} and not argument.required
 
 
 def _has_plural(argument: Argument, others: Mapping[str, tuple[Argument, Collection[str]]]) -> bool:
@@ -105,9 +118,7 @@ def _narrows(argument: Argument, others: Mapping[str, tuple[Argument, Collection
     return root is not None and bool(_PATHS.intersection(others[root.leaf][1]))
 
 
-def _is_first(
-    argument: Argument, others: Mapping[str, tuple[Argument, Collection[str]]], roles: frozenset[str]
-) -> bool:
-    """Return whether it is the first file or URL of the call: those behind it are used beside it, or not at all."""
-    leaves = [leaf for leaf, (_, found) in others.items() if roles.intersection(found)]
-    return leaves[:1] == [argument.leaf]
+def _is_first_path(argument: Argument, others: Mapping[str, tuple[Argument, Collection[str]]]) -> bool:
+    """Return whether it is the first file of the call: those behind it are used beside it, or not at all."""
+    paths = [leaf for leaf, (_, found) in others.items() if _PATHS.intersection(found)]
+    return paths[:1] == [argument.leaf]

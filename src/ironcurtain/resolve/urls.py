@@ -24,8 +24,7 @@ _HAS_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _NAME: Final = re.compile(r"[A-Za-z0-9_,'()&+-]+(?:[ /][A-Za-z0-9_,'()&+-]+)*")
 _WORD: Final = re.compile(r"[A-Za-z0-9_-]+")
 _HOST_HERE: Final = re.compile(r"0x|localhost|ip6-|metadata$|instance-data", re.IGNORECASE)
-_FIRST_ADDRESS: Final = 2**24
-_LAST_ADDRESS: Final = 2**32 - 1
+_ADDRESSES: Final = range(2**24, 2**32)
 _UNRESERVED: Final = re.compile(r"%(4[1-9A-Fa-f]|5[0-9Aa]|6[1-9A-Fa-f]|7[0-9Aa]|3[0-9]|2[DdEe]|5[Ff]|7[Ee])")
 _ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})|%[0-9A-Fa-f]{2}")
 # Everything a URL may hold after the host; the rest is percent-encoded.
@@ -47,9 +46,8 @@ def looks_like_name(text: str) -> bool:
 
 
 def _may_be_a_host(word: str) -> bool:
-    if word.isdigit():
-        return word.startswith("0") or _FIRST_ADDRESS <= int(word) <= _LAST_ADDRESS
-    return _HOST_HERE.match(word) is not None
+    number = word.isdigit() and (word.startswith("0") or int(word) in _ADDRESSES)
+    return number or _HOST_HERE.match(word) is not None
 
 
 def resolve_url(text: str, lookup: Lookup | None = None) -> CanonicalUrl:

@@ -95,7 +95,7 @@ AMOUNTS = [0, 5, 99, 100, 100.5, -1, "5", True, None]
 IDS = ["id-1", "id-2", "--output=x", "-3", 4, "", None, {"a": "id-1"}]
 PAGES = [
     *URLS, "4ea3d5fb", "52772", "team/project", "localhost", "localhost/x", "LOCALHOST", "0x7f000001", "2130706433", "0",
-    "16777215", "16777216", "4294967295", "4294967296", "017", "a//b", "a/", "/a", "a.b", "-x", "Rigg, Hilda", " a", 7, 2130706433, 7.5, True,
+    "16777215", "16777216", "4294967295", "4294967296", "17179869184000", "017", "a//b", "a/", "/a", "a.b", "-x", "Rigg, Hilda", " a", 7, 2130706433, 7.5, True,
     "team/project", "id-1", "id-1", "é", "a b", ["id-1", "https://example.com/a"], None, "\uff11",
 ]  # fmt: skip
 MODES = ["list", "delete", "LIST", 1, None]

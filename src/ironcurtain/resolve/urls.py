@@ -46,7 +46,7 @@ def looks_like_name(text: str) -> bool:
 
 
 def _may_be_a_host(word: str) -> bool:
-    number = word.isdigit() and (word.startswith("0") or int(word) in _ADDRESSES)
+    number = word.isdigit() and (word.startswith("0") or int(word[:11]) in _ADDRESSES)
     return number or _HOST_HERE.match(word) is not None
 
 

@@ -1871,3 +1871,17 @@ def test_home_in_a_beginning_is_not_spelled_out() -> None:
     run = {"s": [tool("run_command", "Run a shell command.", "command")]}
     found = policy('may use s/run_command where `command` starts with "~/bin/".', run)
     assert found.decide("s/run_command", command=f"{HOME}/bin/../evil/x") == "deny"
+
+
+@pytest.mark.parametrize("name", ["the bank", "friends"])
+def test_everybody_at_a_host_may_be_a_value_of_the_set_up(name: str) -> None:
+    lists = {**KNOWN.lists, "friends": NamedList("email", ("*@seeds.example", "bob@x.example"))}
+    known = replace(KNOWN, lists=lists, names={**KNOWN.names, "the bank": ("*@seeds.example", "bob@x.example")})
+    for lines in (
+        f'may use m/forward to "{name}".',
+        f'may use m/forward to anyone.\nmust never use m/forward to anyone outside "{name}".',
+    ):
+        found = policy(lines, FORWARD, known)
+        assert found.decide("m/forward", to="ann@seeds.example") == "allow"
+        assert found.decide("m/forward", to="bob@x.example") == "allow"
+        assert found.decide("m/forward", to="ann@other.example") == "deny"

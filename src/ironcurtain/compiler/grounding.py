@@ -149,7 +149,8 @@ class Grounding:
             meant = self.setup.meant([name])
             another = bool(meant.people or meant.values)  # then the name is a person's, and no domain
             found += [h for h in meant.hosts if another or h.lower() != name.text.lower()]
-        return tuple(host for host in found if not isinstance(host, Reference) and "*" not in host)
+        whole = self.setup.whole_hosts(names)
+        return tuple(h for h in found if not isinstance(h, Reference) and "*" not in h and h not in whole)
 
     def _where(self, limit: Where, tool: Tool, *, certain: bool) -> Ground | None:
         whole = Ground()

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.setup import Known, NamedList
     from ironcurtain.language.statement import Name
 
+_AT: Final = "*@"  # before a host: everybody there
 _ADDRESS: Final = re.compile(r"[^\s@/#:]+@[^\s@/]+\.[^\s@/]+")
 """An address of a person; with a colon it is an id, of a channel or a room."""
 _HOST: Final = re.compile(r"(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}", re.IGNORECASE)
@@ -93,6 +94,13 @@ class Setup:
             key = _find(name.text, self.known.lists)
         return (key, self.known.lists[key]) if key is not None else None
 
+    def whole_hosts(self, names: Sequence[Name]) -> frozenset[str]:
+        """Return the hosts at which names stand for everybody: `*@example.org`."""
+        listed = [found[1].values for name in names if (found := self.list_of(name)) is not None]
+        named = [self.known.names[key] for name in names if (key := self.name_of(name.text)) is not None]
+        every = [value for values in (*listed, *named) for value in values]
+        return frozenset(value.removeprefix(_AT) for value in every if value.startswith(_AT))
+
     def _one(self, name: Name) -> Meant:
         text, known = name.text, self.known
         words = (text,)
@@ -136,6 +144,8 @@ class Setup:
 
     def _list(self, key: str, entry: NamedList) -> Meant:
         kind, reference = singular(entry.kind.lower()), (Reference(f"@{key}"),)
+        if any(value.startswith(_AT) for value in entry.values):
+            return _sorted_by_kind(entry.values, key, self.known)
         empty = () if entry.values else (key,)
         if kind in _HOST_KINDS:
             return Meant(hosts=reference, empty_lists=empty, words=(key,))
@@ -150,6 +160,7 @@ class Setup:
 
 
 def _sorted_by_kind(values: Sequence[str], word: str, known: Known) -> Meant:
+    values = [value.removeprefix(_AT) for value in values]
     return Meant(
         tuple(known.absolute(v) for v in values if v.startswith(("/", "~/")) or v == "~"),
         tuple(v for v in values if _ADDRESS.fullmatch(v)),

@@ -136,6 +136,27 @@ def test_a_sentence_that_no_reader_understood_is_answered_in_parts_on_the_termin
     assert json.loads(decided)["decision"] == "allow"
 
 
+def test_a_sentence_that_was_skipped_is_asked_about_again(house: House) -> None:
+    (house.owner / "Notes").mkdir()
+    house.configure('[directories]\nNotes = "~/Notes"\n')
+    (house.home / "constitution.md").write_text("Have a good look round whatever lies about in Notes.\n")
+    for options, answer, state in (
+        ((), "s\n", "skipped"),
+        (("--again",), "may filesystem/read_file with in Notes\n", "read"),
+    ):
+        terminal = Terminal(house, "compile", *options)
+        terminal.until("?A shows A > ")
+        terminal.press(answer)
+        if options:
+            terminal.until("is that what you mean?")
+            terminal.press("y\n")
+        terminal.until("[y/N]")
+        terminal.press("y\n")
+        assert terminal.process.wait(60) == 0
+        kept = json.loads((house.home / "readings.json").read_text())["readings"]
+        assert [each["state"] for each in kept.values()] == [state]
+
+
 def test_answers_of_a_run_that_was_interrupted_are_taken_up(house: House) -> None:
     (house.owner / "Notes").mkdir()
     house.configure('[directories]\nNotes = "~/Notes"\n')

@@ -217,6 +217,9 @@ def _compiler(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
             help="with --by-hand: an answer, instead of pasting it",
         )
         compile_.add_argument("--once", action="store_true", help="asks the model once, not twice independently")
+        compile_.add_argument(
+            "--again", action="store_true", help="asks again about sentences that you skipped or said to be no rules"
+        )
         compile_.add_argument("--tests", action="store_true", help="lets the model write tests of its own, too")
         compile_.add_argument(
             "--check", metavar="FILE", help="compiles this text and shows the report; changes nothing"

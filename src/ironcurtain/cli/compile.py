@@ -60,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         _quiet if arguments.json else _tell,
         model,
         tests=arguments.tests,
+        again=arguments.again,
         twice=not arguments.once,
         progress=_Progress().show if sys.stderr.isatty() and not arguments.json else lambda _: None,
     )
@@ -92,6 +93,7 @@ def _offline(arguments: argparse.Namespace, stages: Stages) -> int:
         stages.waivers.write(readings.with_name(WAIVERS))
     with TemporaryDirectory(dir=_beside(directory)) as name:
         agreed_to = read_readings(readings) if readings else read_readings(Path(name) / "none")
+        agreed_to = agreed_to.to_answer_again() if stages.again else agreed_to
         making = Making(stages, servers, known, agreed_to, Path(name), around, version)
         product = making.product(text, consult)
         made = stages.finish(product, Path(name), around, lists=directory / LISTS)

@@ -63,9 +63,9 @@ def prepare(
     known = known_at_home(home, bundle, dynamic)
     directory = home.next_policy
     shutil.rmtree(directory, ignore_errors=True)
-    making = Making(
-        stages, servers, known, read_readings(home.readings), directory, surroundings, int(policy["version"]) + 1
-    )
+    agreed_to = read_readings(home.readings)
+    agreed_to = agreed_to.to_answer_again() if stages.again else agreed_to
+    making = Making(stages, servers, known, agreed_to, directory, surroundings, int(policy["version"]) + 1)
     product = making.product(text, consult)
     if dynamic is not None:
         product = replace(product, artifacts={**product.artifacts, LISTS: dynamic})

@@ -100,6 +100,8 @@ class Stages:
     """The model is asked twice, independently."""
     tests: bool = False
     """The model writes tests of its own, too."""
+    again: bool = False
+    """What was skipped or said to be no rule is read again."""
     progress: Callable[[str], None] = lambda _: None
     """Told of an answer while it comes."""
     speaker: Speaker | None = None
@@ -179,7 +181,7 @@ class Stages:
     def remembered(self, text: str, servers: Servers, known: Known, kept: Readings, version: int) -> Product | None:
         """Return what these inputs came to before, if every sentence was read then."""
         began = time.monotonic()
-        found = self.cache.find("compiled", _whole(text, servers, known, kept))
+        found = None if self.again else self.cache.find("compiled", _whole(text, servers, known, kept))
         if found is None:
             return None
         compiled = Compiled(tuple(found["rules"]), found["limits"])

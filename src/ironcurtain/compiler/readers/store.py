@@ -26,6 +26,10 @@ class Readings:
     picks: dict[str, frozenset[str]] = field(default_factory=dict)
     """For each permission, the tools that it picked when it was agreed to, as `server/tool`."""
 
+    def to_answer_again(self) -> Readings:
+        """Return them without the sentences that were skipped or said to be no rule."""
+        return Readings({key: each for key, each in self.kept.items() if each.state is State.READ}, self.picks)
+
     def write(self, file: Path) -> None:
         """Put them into a file that only its owner can read or write."""
         content = {

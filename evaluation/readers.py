@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.document import Sentence
     from ironcurtain.compiler.drafts import Compiled
 
-FRESH: Final = ("larch", "rowan")
+FRESH: Final = ("aspen", "yew", "maple", "thorn")
 SEEN: Final = (
+    "larch",
+    "rowan",
     "alder",
     "hazel",
     "birch",
@@ -92,6 +94,8 @@ First looks, newest first; the share kept, of the calls that no question about c
 
 | sets | texts | calls | owner | model | model twice | unsafe |
 | --- | ---: | ---: | --- | --- | --- | --- |
+| *aspen*, *yew* | 12 | 432 | 114 of 124 (91.9 %) | 114 of 126 (90.5 %) | 113 of 126 (89.7 %) | 0 |
+| *maple*, *thorn* | 12 | 432 | 107 of 116 (92.2 %) | 99 of 119 (83 %) | 98 of 119 (82 %) | 0 |
 | *larch*, *rowan* | 12 | 432 | 126 of 150 (84 %) | 123 of 147 (84 %) | 122 of 147 (83 %) | 0 |
 | *alder*, *hazel* | 12 | 432 | 108 of 136 (79 %) | 105 of 130 (81 %) | 104 of 129 (81 %) | 0 |
 | *birch*, *cedar* | 12 | 432 | 112 of 126 (89 %) | 115 of 126 (91 %) | 112 of 124 (90 %) | 0 |
@@ -125,6 +129,12 @@ look. The unsafe call is a discount of 0.25 that the owner, who did not know the
 
 In *dune* one sentence that the closed table read then (a channel that is off limits) is left to the owner since, who
 was not asked about it: its row below is lower than the first look.
+
+From *maple* on the servers are drawn by lot from all catalogues, whether a text had them before or not, and owners see
+with each statement what it leaves shut, as the terminal shows it. In *maple* and *thorn* one item of a list that could
+not be said (*Logs please with date on the front*) made all of a text ask that stands under one title, 12 calls; a title
+is no heading of its own since. What was lost in *aspen* and *yew*: relative names where a tool is taken to want a path,
+limits on nights and hours, objects without a schema that are counted by their values.
 
 In *larch* and *rowan*, again of servers that had been in no text before, one sentence of a letter without headings
 that could not be said (*Bedtime's eight.*) made all of its permissions ask, 13 calls; such a sentence concerns its

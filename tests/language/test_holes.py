@@ -1885,3 +1885,23 @@ def test_everybody_at_a_host_may_be_a_value_of_the_set_up(name: str) -> None:
         assert found.decide("m/forward", to="ann@seeds.example") == "allow"
         assert found.decide("m/forward", to="bob@x.example") == "allow"
         assert found.decide("m/forward", to="ann@other.example") == "deny"
+
+
+@pytest.mark.parametrize("where", ["with attachments from ~/Books", "in ~/Books"])
+def test_a_person_and_a_domain_together_may_get_the_files_that_both_may_get(where: str) -> None:
+    mail = {"m": [tool("send_email", "Send an email.", "to:list body", "attachments:list")]}
+    lines = f"""may use m/send_email to bob@x.example or anyone at seeds.example {where}.
+    may use m/send_email to eve@y.example with attachments from ~/Other.
+    may use m/send_email to kim@z.example."""
+    found = policy(lines, mail)
+
+    def sent(file: str, *to: str) -> str:
+        return found.decide("m/send_email", to=[*to], body="x", attachments=[f"{HOME}/{file}"])
+
+    assert sent("Books/a", "bob@x.example", "ann@seeds.example") == "allow"
+    assert sent("Medical/a", "bob@x.example", "ann@seeds.example") == "deny"
+    assert sent("Books/a", "bob@x.example", "eve@y.example") == "deny"
+    assert sent("Books/a", "eve@y.example") == "deny"
+    assert sent("Books/a", "kim@z.example") == "deny"
+    assert sent("Books/a", "ann@seeds.example", "kim@z.example") == "deny"
+    assert sent("Other/a", "eve@y.example") == "allow"

@@ -319,13 +319,22 @@ class _Compiler:
             yield from self._carried(tool, ground, base, unless)
 
     def _carried(self, tool: Tool, ground: Ground, base: Part, unless: list[Part]) -> Iterator[Draft]:
-        """What goes along where the values that decide are of several kinds: each decides about itself."""
+        """What goes along where the values that decide are of several kinds: each decides about itself.
+
+        Files go along from where all alternatives have them; each recipient is permitted with these files alone.
+        """
         carried = sorted(tool.of(Category.CARRIED))
         sure = any(a.required and a.roles & ground.covers for a in tool.arguments.values())
         shared = Part(values=ground.alternatives[0].values)
+        files = ground.alternatives[0].paths
         by_role = all(part.roles and part.values == shared.values for part in ground.alternatives)
-        if carried and sure and by_role and not base.roles:
+        if not (sure and by_role) or base.roles:
+            return
+        if carried:
             yield Draft.of(LAYERS[Mood.MAY], tool, {**conditions_of(base.with_(shared), unless), "roles": carried})
+        if files and all(part.paths == files and part.roles - files[0] for part in ground.alternatives):
+            along = conditions_of(base.with_(replace(shared, paths=files)), unless)
+            yield Draft.of(LAYERS[Mood.MAY], tool, {**along, "roles": sorted(files[0])})
 
     # --- What tightens. ---
 

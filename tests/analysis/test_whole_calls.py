@@ -306,3 +306,36 @@ def test_every_test_of_a_value_has_words(place: Place) -> None:
     }
     for key, bound in {**every, "given": True}.items():
         assert "where x " in rule_in_words(rule("r", "deny", server=["git"], values={"arg:x": {key: bound}}))
+
+
+def _listing(name: str, element: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "inputSchema": {"type": "object", "properties": {"pages": {"type": "array", "items": element}}},
+    }
+
+
+_TITLED = {"type": "object", "properties": {"title": {"type": "string"}, "text": {"type": "string"}}}
+_OF_OBJECTS = tool(
+    "create", {"pages[].title": ["identifier"], "pages[].text": ["none"]}, server="wiki", definition=_listing("create", _TITLED)
+)  # fmt: skip
+_OF_ANYTHING = tool(
+    "create", {"pages": ["identifier"]}, server="wiki", definition=_listing("create", {"type": "object"})
+)
+
+
+@pytest.mark.parametrize("create", [_OF_OBJECTS, _OF_ANYTHING])
+def test_the_elements_of_a_list_are_counted(place: Place, create: Any) -> None:
+    creating = rule("create", "allow", server=["wiki"], tool=["create"])
+    many = rule("many", "deny", tool=["create"], values={"arg:pages[]": {"minItems": 4}})
+    old, new = place.load([creating], [create]), place.load([many, creating], [create])
+    (change,) = diff_policies(old, new, NOW).changes
+    pages = change.example.call.arguments["pages"]
+    assert isinstance(pages, list)
+    assert len(pages) == 4
+    assert change.example.decision.outcome.word == "deny"
+    for count, expected in ((0, "allow"), (3, "allow"), (4, "deny"), (9, "deny")):
+        assert (
+            outcome(new, {"serverName": "wiki", "toolName": "create", "arguments": {"pages": [{}] * count}}) == expected
+        )
+    assert diff_policies(new, new, NOW).equal

@@ -257,7 +257,9 @@ def test_what_is_counted_can_be_left_out_of_elements() -> None:
     }
     many = {"d": [tool("delete_files", "Delete files.", "", items=items)]}
     found = policy("may use d/delete_files.\nmust never delete more than 3 items at once.", many)
-    assert found.decide("d/delete_files", items=[{"id": str(n)} for n in range(9)]) == "escalate"
+    assert found.decide("d/delete_files", items=[{"id": str(n)} for n in range(4)]) == "deny"
+    assert found.decide("d/delete_files", items=[{"id": str(n)} for n in range(3)]) == "allow"
+    assert found.decide("d/delete_files", items=[{}, {}, {}, {"path": "a"}]) == "deny"
 
 
 # --- What tools do. ---

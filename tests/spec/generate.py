@@ -476,6 +476,12 @@ ARGUMENT_PREDICATES: list[dict[str, Any]] = [
     {"given": True, "matches": "[a-z]+"},
     {"given": True, "minItems": 2},
 ]
+ELEMENT_PREDICATES: list[dict[str, Any]] = [
+    {"minItems": 2},
+    {"maxItems": 1},
+    {"minItems": 1, "maxItems": 3},
+    {"maxItems": 0},
+]
 MEMBERS = [("body", "k"), ("body", "a.b"), ("id", "a"), ("id", "k"), ("note", "a")]
 """Members of arguments that may be an object."""
 ORIGINS = ["person", "result", "fs", "net/*", "n*", "fs/tool_0", "role:read-path", "role:recipient", "absent", "kind:x"]
@@ -531,7 +537,10 @@ def _predicates(dice: Dice, subjects: Subjects, kind: str) -> dict[str, Any]:
     """A predicate on one role, on a group of roles or on an argument; none if there is no such role or argument."""
     if kind == "arg":
         leaves = [*subjects.leaves, *(f"{leaf}.{member}" for leaf, member in MEMBERS if leaf in subjects.leaves)]
-        names, table = leaves, dict.fromkeys(leaves, ARGUMENT_PREDICATES)
+        lists = [f"{leaf}[]" for leaf in subjects.leaves]
+        lists += [f"{leaf.partition('[]')[0]}[]" for leaf in subjects.leaves if "[]" in leaf]
+        names = [*leaves, *dict.fromkeys(lists)]
+        table = dict.fromkeys(leaves, ARGUMENT_PREDICATES) | dict.fromkeys(lists, ELEMENT_PREDICATES)
     else:
         table = PREDICATES if kind == "values" else GROUPS
         names = subjects.predicates(table)

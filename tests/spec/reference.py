@@ -392,6 +392,11 @@ def predicate_loads(subject: str, predicate: Any, world: World) -> bool:
     if not re.fullmatch(r"(role|arg):.+", subject) or not isinstance(predicate, dict) or not predicate:
         return False
     kind, _, name = subject.partition(":")
+    if kind == "arg" and name.endswith("[]"):
+        counts = set(predicate) <= {"minItems", "maxItems"} and any(
+            is_list(tool, name) for _, tool in every_tool(world)
+        )
+        return counts and all(fits[key](bound) for key, bound in predicate.items())
     if kind == "arg" and not any(
         name in tool["args"] or any(is_member(tool, leaf, name) for leaf in tool["args"])
         for _, tool in every_tool(world)
@@ -2199,6 +2204,19 @@ def forms_of_constant(world: World, constant: Any, subject: str) -> list[Any]:
     return forms
 
 
+def elements_of_list(resolved: Resolved, name: str) -> Values:
+    """ "`arg:LIST[]`" has a value for each element of the lists that stand there, those of lists in it one by one."""
+    lists = [node for node, _, _ in occurrences(resolved.sent, tokens(name.removesuffix("[]")), resolved.sent)]
+    return tuple(Value("none", 0) for each in lists if isinstance(each, list) and each for _ in flatten(each))
+
+
+def is_list(tool: Table, name: str) -> bool:
+    """A list of the schema may stand there: leaves are in its elements, or it is a leaf itself."""
+    base = tokens(name.removesuffix("[]"))
+    leaves = [tokens(leaf) for leaf in tool["args"]]
+    return base in leaves or any(leaf[: len(base) + 1] == (*base, "[]") for leaf in leaves)
+
+
 def member_values(world: World, resolved: Resolved, name: str) -> Values:
     """What stands under a member of a free-form object, at any depth in it: `data.a` in the objects at `data`."""
     found: list[Value] = []
@@ -2268,7 +2286,9 @@ def same(left: Any, right: Any) -> bool:
 def predicate_holds(world: World, resolved: Resolved, claim: Claim, allow: bool, subject: str, predicate: Any) -> bool:
     """Predicates on one value are tested like any condition; counts look at all values of the role or argument."""
     kind, _, name = subject.partition(":")
-    if kind == "arg":
+    if kind == "arg" and name.endswith("[]"):
+        own = everything = elements_of_list(resolved, name)
+    elif kind == "arg":
         own = everything = resolved.by_leaf[name] if name in resolved.by_leaf else member_values(world, resolved, name)
     else:
         own = values_for(resolved, claim, sorted(roles_of(subject)))
@@ -2277,7 +2297,7 @@ def predicate_holds(world: World, resolved: Resolved, claim: Claim, allow: bool,
     results = []
     if on_value.pop("given", False):  # "an unknown one is none, in an allow and in a deny or escalate"
         sent = tuple(value for value in own if value.state != "unknown")
-        results.append(bool(sent) and not (allow and sent != own) and not (allow and any(map(is_hidden, sent))))
+        results.append(bool(sent) and not (allow and sent != own))  # sent, whatever it says
         own = sent
     if on_value:
         results.append(holds_for(own, lambda value: value_satisfies(world, value, on_value, subject, allow), allow))
@@ -2289,11 +2309,6 @@ def predicate_holds(world: World, resolved: Resolved, claim: Claim, allow: bool,
     if "maxItems" in predicate:
         results.append(count >= 1 and count <= predicate["maxItems"])
     return all(results)
-
-
-def is_hidden(value: Value) -> bool:
-    """A value on which no condition of an allow holds: opaque, or a command with shell syntax."""
-    return value.state == "opaque" or is_shell(value)
 
 
 def value_satisfies(world: World, value: Value, predicate: Any, subject: str, allow: bool) -> bool:

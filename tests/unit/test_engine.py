@@ -1181,7 +1181,9 @@ def test_a_pattern_is_asked_of_the_text_itself_too(place: Place) -> None:
         ({"given": True}, {}, "allow", "deny"),  # unknown: the server picks somebody
         ({"given": True}, {"to": ","}, "allow", "deny"),
         ({"given": True}, {"to": ["bob", ","]}, "deny", "deny"),
-        ({"given": True}, {"to": '"bob'}, "deny", "deny"),  # opaque, but sent
+        ({"given": True}, {"to": '"bob'}, "deny", "allow"),  # opaque, but sent
+        ({"given": True, "matches": ".*"}, {"to": '"bob'}, "deny", "deny"),
+        ({"given": True, "minItems": 1}, {"to": '"bob'}, "deny", "deny"),  # sent, but not to be counted
         ({"given": True, "equals": "bob"}, {"to": "bob"}, "deny", "allow"),
         ({"given": True, "equals": "bob"}, {"to": "eve"}, "allow", "deny"),
         ({"given": True, "equals": "bob"}, {}, "allow", "deny"),
@@ -1687,3 +1689,75 @@ def test_only_what_asks_is_among_the_reasons_to_ask(place: Place) -> None:
     assert judged.call is not None
     assert judged.facts is not None
     assert [verdict.rule for verdict in escalations(judged.call, loaded.policy, judged.facts)] == ["ask"]
+
+
+PAGES = tool(
+    "create_pages",
+    {"pages[].title": ["identifier"], "pages[].tags": ["identifier"], "rows": ["identifier"]},
+    side_effects=True,
+    definition={
+        "name": "create_pages",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "pages": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "title": {"type": "string"},
+                            "tags": {"type": "array", "items": {"type": "string"}},
+                        },
+                    },
+                },
+                "rows": {},
+            },
+        },
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("counted", "arguments", "count"),
+    [
+        ("pages[]", {"pages": [{}, {}, {}]}, 3),
+        ("pages[]", {"pages": [{"title": "a"}, {}]}, 2),
+        ("pages[]", {"pages": [{"tags": ["a", "b", "c", "d"]}]}, 1),  # what is in an element counts for itself
+        ("pages[]", {"pages": []}, 0),
+        ("pages[]", {}, 0),
+        ("pages[].tags", {"pages": [{"tags": ["a", "b"]}, {"tags": ["c"]}]}, 3),
+        ("rows[]", {"rows": [{}, {"a": [1, 2, 3]}]}, 2),
+        ("rows[]", {"rows": [{}, {"a": 1}, {}]}, 3),
+        ("rows[]", {"rows": [["a", "b"], ["c"]]}, 3),  # those of lists in it one by one
+        ("rows[]", {"rows": [["a", []]]}, 2),
+        ("rows[]", {"rows": "a, b, c"}, 0),  # a text is no list
+        ("rows[]", {"rows": {"a": [1, 2, 3]}}, 0),
+    ],
+)
+def test_the_elements_of_lists_are_counted(place: Place, counted: str, arguments: Any, count: int) -> None:
+    many = rule("deny", values={f"arg:{counted}": {"minItems": 3}})
+    few = rule("allow", tool=["create_pages"], values={f"arg:{counted}": {"maxItems": 2}})
+    request = call("create_pages", arguments)
+    assert outcome(place.load([many, rule("allow", tool=["create_pages"])], [PAGES]), request) == (
+        "deny" if count > 2 else "allow"
+    )
+    assert outcome(place.load([few], [PAGES]), request) == ("allow" if 0 < count <= 2 else "deny")
+
+
+@pytest.mark.parametrize("name", ["arg:pages[]", "arg:rows[]"])
+@pytest.mark.parametrize(
+    "predicate", [{"equals": 1}, {"given": True}, {"matches": ".*"}, {"minItems": 1, "maximum": 2}]
+)
+def test_an_element_is_counted_and_nothing_else(place: Place, name: str, predicate: Any) -> None:
+    with pytest.raises(ArtifactError, match="unknown key"):
+        place.load([rule("deny", values={name: predicate})], [PAGES])
+
+
+def test_a_command_is_given_whatever_it_says(place: Place) -> None:
+    given = rule("allow", tool=["run"], values={"arg:command": {"given": True}})
+    matched = rule("allow", tool=["run"], values={"arg:command": {"given": True, "matches": ".*"}})
+    for command in ("ls", "ls; rm x", "ls $(x)"):
+        request = call("run", {"command": command})
+        assert language_outcome(place, [given], request) == "allow"
+        assert language_outcome(place, [matched], request) == ("allow" if command == "ls" else "deny")
+    assert language_outcome(place, [given], call("run", {"command": ""})) == "deny"

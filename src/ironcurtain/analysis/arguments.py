@@ -153,8 +153,8 @@ class Arguments:
         members = {name: values for name, values in chosen.items() if name.startswith(f"{leaf}.")}
         if members and leaf in self._kinds and not any(map(_properties, variants_of(self._root, node))):
             return self._free(node, leaf, {**members, leaf: chosen.get(leaf, ())}, index)
-        if leaf in chosen:
-            return self._chosen(node, leaf, chosen[leaf], index)
+        if leaf in chosen and not leaf.endswith("[]"):
+            return self._chosen(node, leaf, chosen[leaf], index, chosen.get(f"{leaf}[]", ()))
         made = self._object(node, leaf, chosen, index)
         if made is not None:
             return made
@@ -188,14 +188,14 @@ class Arguments:
         listed = any("array" in _types(variant) for variant in variants_of(self._root, node))
         return [made] if listed else made
 
-    def _chosen(self, node: Json, leaf: str, values: Sequence[Json], index: int) -> Json:
+    def _chosen(self, node: Json, leaf: str, values: Sequence[Json], index: int, elements: Sequence[Json] = ()) -> Json:
         if "[]" in leaf and leaf not in self._many:
             return values[index % len(values)]
         if len(values) == 1 and values[0] in (None, []):
             return values[0]
         variants = list(variants_of(self._root, node))
         if any(_elements(variant) or "array" in _types(variant) for variant in variants):
-            return list(values)
+            return [*values, *elements[len(values) :]]
         if len(values) == 1:
             return values[0]
         return ", ".join(map(str, values)) if any(map(_types, variants)) else list(values)

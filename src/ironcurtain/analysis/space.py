@@ -16,11 +16,12 @@ from ironcurtain.analysis.options import LEFT_OUT, SOURCES, Option
 from ironcurtain.analysis.samples import Landmarks, samples_for
 from ironcurtain.analysis.watching import Watcher
 from ironcurtain.analysis.whole import Sight
+from ironcurtain.artifacts.rules import names_elements
 from ironcurtain.engine.chain import may_apply, name_is_listed
-from ironcurtain.engine.conditions import polar_tests, roles_of, with_members_of
+from ironcurtain.engine.conditions import polar_tests, with_members_of
 from ironcurtain.errors import Refusal
 from ironcurtain.model.call import ToolCall
-from ironcurtain.model.policy import PathTest, ValueTest, leaves_of
+from ironcurtain.model.policy import PathTest, Shape, ValueTest, leaves_of
 from ironcurtain.model.resolved import CanonicalPath, CanonicalUrl, Opaque, Unknown
 from ironcurtain.model.roles import COMMAND, NONE, Category, Role, category
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from ironcurtain.engine.chain import RuleBook
     from ironcurtain.engine.conditions import Test
     from ironcurtain.model.call import CanonicalCall, Json
-    from ironcurtain.model.policy import Rule, Shape, Tool
+    from ironcurtain.model.policy import Rule, Tool
     from ironcurtain.model.resolved import Value
 
 MOST: Final = 100  # values of one kind in a call; limits above are not looked at
@@ -110,6 +111,9 @@ class Spaces:
             if not complete:
                 doubts.append(f"{leaf.leaf}: its rules ask for more than we can tell apart")
             columns.append(work.column(leaf, options, len(columns), numbers))
+        for name in work.counted_lists():
+            options = [Option(name, LEFT_OUT, ()), Option(name, "an element", ({},), shown=(0,))]
+            columns.append(work.column(Shape(name), options, len(columns), numbers))
         if work.sight.watcher.origins:
             columns.append(work.sources_column(len(columns), numbers))
         doubts += work.doubts()
@@ -256,7 +260,7 @@ class _Work:
             yield "an argument that selects what others mean may be null"
         if any("[]" in name for name in self.steering):
             yield "each element of a list selects what it means, and they are not looked at together"
-        asked = sum(COMMAND in roles_of(test) and not allowing for test, allowing in self.tests)
+        asked = sum(COMMAND in test.roles and not allowing for test, allowing in self.tests)
         if asked > 2 and COMMAND in self.tool.roles:
             yield "commands can be put together in more ways than we look at"
         if len(self.sight.watcher.origins) > MOST_ORIGINS:
@@ -270,6 +274,12 @@ class _Work:
             yield "members of an object are counted with their names"
         if any(limit > MOST for limit in self.sight.watcher.limits):
             yield f"a limit of more than {MOST} values"
+
+    def counted_lists(self) -> list[str]:
+        """The lists whose elements rules count, by the name of their elements."""
+        tests = (test.leaf for test, _ in self.tests if isinstance(test, ValueTest) and test.leaf)
+        leaves = [leaf.leaf for leaf in self.leaves]
+        return sorted({name for name in tests if names_elements(name, leaves)})
 
     def _selects(self, name: str, value: Json) -> str:
         """Which modes an argument selects: all values that no mode names do the same, left out or not."""
@@ -354,7 +364,7 @@ def _names_hosts(leaf: Shape) -> bool:
 def _speaks_of(test: Test, leaf: Shape) -> bool:
     if isinstance(test, ValueTest) and test.leaf is not None:
         return test.leaf in (leaf.leaf, *leaf.within)
-    return not roles_of(test).isdisjoint(_roles(leaf))
+    return not test.roles.isdisjoint(_roles(leaf))
 
 
 def _below(directories: set[str], mounts: Iterable[str]) -> set[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ironcurtain.analysis.facts import Ask, Asks, Count, Question, Requirement
 from ironcurtain.engine.chain import reads_only
-from ironcurtain.engine.conditions import Scope, answer_to, roles_of, tests_of
+from ironcurtain.engine.conditions import Scope, answer_to, tests_of
 from ironcurtain.engine.rules import is_contained
 from ironcurtain.model.decision import Claim, Outcome
 from ironcurtain.model.policy import ValueTest
@@ -96,12 +96,12 @@ class Watcher:
 
     def _asks(self, test: Test, role: Role | None, *, allowing: bool) -> Iterator[Ask]:
         """Yield what a test asks of the whole call when claims of a role are decided."""
-        own = frozenset({role}) & roles_of(test) if role is not None else frozenset()
+        own = frozenset({role}) & test.roles if role is not None else frozenset()
         value_part, limit = _parted(test)
         local = bool(own) and not any(map(is_carried, own)) and value_part is not None
         question = count = None
         if value_part is not None and not local:
-            question = self._tested(value_part, own or roles_of(test), allowing=allowing)
+            question = self._tested(value_part, own or test.roles, allowing=allowing)
         if limit is not None and limit.max_items is None and (limit.min_items or 0) <= 1:
             uncertain = self._uncountable(limit, allowing=True) if allowing else 0
             yield Ask(Question(needs=self._there(limit), bars=uncertain))

@@ -53,7 +53,13 @@ _WITH_HOSTS: Final = (Category.URL, Category.PARTY, Category.PLACE)
 _ROLE: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _SLIP: Final = 0.85  # how alike two roles are, of 1, when one is taken for a slip of the other
 _K = TypeVar("_K")
+_COUNTS: Final = ("minItems", "maxItems")
 _PREDICATES: Final = ("equals", "in", "matches", "minimum", "maximum", "maxLength", "minItems", "maxItems", "given")
+
+
+def names_elements(name: str, leaves: Iterable[str]) -> bool:
+    """Return whether a name stands for the elements of a list, by which they are counted: `files[]`."""
+    return name.endswith("[]") and any(leaf == name[:-2] or leaf.startswith(name) for leaf in leaves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +251,9 @@ class RuleReader:
             roles = frozenset(require_role(each, predicate) for each in names)
             for role in sorted(roles):
                 self._require_no_slip(role, predicate)
-            if kind == "arg" and self.forms.of_leaf(name) is None:
+            if kind == "arg" and names_elements(name, self.forms.by_leaf):
+                predicate.members((), _COUNTS)  # an element has no value of its own
+            elif kind == "arg" and self.forms.of_leaf(name) is None:
                 near = difflib.get_close_matches(name, self.forms.by_leaf, 1)
                 hint = f"did you mean arg:{near[0]}?" if near else "name an argument as the annotations do"
                 predicate.fail(f"no annotated tool has the argument {quote(name)}", hint)

@@ -43,8 +43,6 @@ class Argument:
     """Leaving it out means that the server picks something."""
     free: bool = False
     """It is an object whose members its schema does not describe."""
-    in_each: bool = False
-    """Every element of the list that it is in has it."""
     unclear: bool = False
     """Nothing is known of it: it might be a file, an address or a command."""
 
@@ -173,7 +171,6 @@ def _made(server: str, fields: Mapping[str, Any], server_about: Around) -> Tool:
             sql=any(mode.get("language") == "sql" for mode in _modes(entry)),
             absent_unknown=any(mode.get("absent", "unknown") == "unknown" for mode in _modes(entry)),
             free=bool(about and about.free and about.types <= {"object", "null", "array"}),
-            in_each=bool(about and about.in_each),
             unclear=any(mode.get("unclear", False) for mode in _modes(entry)),
         )
     return Tool(

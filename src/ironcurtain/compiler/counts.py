@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _OF_ANYTHING: Final = frozenset({"id", "identifier", "name", "key"})
 """Words for what is counted in a list: an id beside it is one of something else, the project that they are in."""
 _MOST_SINGLE: Final = 3
+_SOME: Final = {"minItems": 1}
 
 
 def count(limit: Count, tool: Tool) -> Ground | None:
@@ -35,23 +36,19 @@ def count(limit: Count, tool: Tool) -> Ground | None:
     several = [a for a in meant if "array" in a.types or "[]" in a.leaf]
     if any(a not in several and is_plural(a) for a in meant):
         return None  # several in one text cannot be counted
-    by_list: dict[str, list[Argument]] = {}
-    for argument in several:
-        by_list.setdefault(argument.leaf.partition("[]")[0], []).append(argument)
-    counted = [next((a for a in own if _one_for_each(a)), None) for own in by_list.values()]
-    lists = [a.leaf for a in counted if a]
-    if not lists or len(lists) < len(by_list):
+    lists = [*dict.fromkeys(_elements_of(a, noun) for a in several)]
+    if not lists or any(each.endswith("[]") and _takes_text(each, tool) for each in lists):
         return None
     single = [a.leaf for a in meant if a not in several and any(_adds_to(a, each, noun) for each in several)]
     holders = [*lists, *single]
     roles = {each for a in meant for each in a.roles if category(Role(each)) is Category.PATH}
     if 1 < len(holders) == len(meant) and len(roles) == 1 and all(a.has(Category.PATH) for a in meant):
         return Ground((Part(values={f"role:{roles.pop()}": more}),))
-    parts = [{f"arg:{a}": PRESENT, f"arg:{b}": PRESENT} for a, b in combinations(lists, 2)]
+    parts = [{f"arg:{a}": _SOME, f"arg:{b}": _SOME} for a, b in combinations(lists, 2)]
     for number in range(min(len(single), _MOST_SINGLE) + 1):
         for beside in combinations(single, number):
             sure = number < min(limit.beyond, _MOST_SINGLE)
-            least = {"minItems": limit.beyond + 1 - number} if sure else PRESENT
+            least = {"minItems": limit.beyond + 1 - number} if sure else _SOME
             parts += [{f"arg:{a}": least} | {f"arg:{b}": PRESENT for b in beside} for a in lists]
     if len(single) > limit.beyond:
         parts += [{f"arg:{a}": PRESENT for a in beside} for beside in combinations(single, limit.beyond + 1)]
@@ -66,9 +63,22 @@ def _adds_to(single: Argument, several: Argument, noun: str) -> bool:
     return noun not in _OF_ANYTHING or words <= others
 
 
-def _one_for_each(argument: Argument) -> bool:
-    """Return whether an argument has exactly one value for each element of its list."""
-    return "[]" not in argument.leaf or (argument.in_each and argument.types.isdisjoint({"null", "array", "object"}))
+def _elements_of(argument: Argument, noun: str) -> str:
+    """Return what is counted of a list: its values, or its elements where these are objects, as `pages[]`.
+
+    Of a list in a list, it is the one that bears the noun.
+    """
+    *lists, own = argument.leaf.split("[]")
+    bearing = [place for place, each in enumerate(lists, 1) if noun in _nouns_of(each)]
+    if own and not bearing and "array" in argument.types:
+        return f"{argument.leaf}[]" if argument.free else argument.leaf
+    return "[]".join(lists[: bearing[-1] if bearing else len(lists)]) + "[]"
+
+
+def _takes_text(elements: str, tool: Tool) -> bool:
+    """Return whether a text may stand in the place of a list of objects, in which several could be."""
+    above = tool.arguments.get(elements.removesuffix("[]"))
+    return above is not None and "string" in above.types
 
 
 def can_be_counted(limit: Count, tool: Tool) -> bool:
@@ -104,14 +114,19 @@ def _of_its_things(noun: str, tool: Tool) -> list[Argument]:
 
 def _counts(argument: Argument, noun: str) -> bool:
     """Whether an argument holds such things: by its name, by the list that it is an element of, or as files."""
-    lists = [part.rpartition(".")[2] for part in argument.leaf.split("[]")[:-1]]
-    words = {normal(word) for each in lists for word in (each, *words_of(each))}
+    words = {word for each in argument.leaf.split("[]")[:-1] for word in _nouns_of(each)}
     return (
         noun in (normal(argument.name), argument.name.lower())
         or noun in words
         or noun in argument.words
         or (noun == "file" and argument.has(Category.PATH))
     )
+
+
+def _nouns_of(name: str) -> set[str]:
+    """Return the nouns in the last name of a list: `files` in `options.files`."""
+    last = name.rpartition(".")[2]
+    return {normal(word) for word in (last, *words_of(last))}
 
 
 def is_plural(argument: Argument) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ironcurtain.analysis.foresee import Foreseen
 from ironcurtain.analysis.regions import Judge
 from ironcurtain.analysis.space import Ruleset, Spaces, concerns
-from ironcurtain.engine.conditions import Scope, answer_to, roles_of, tests_of
+from ironcurtain.engine.conditions import Scope, answer_to, tests_of
 from ironcurtain.mediation.decide import decide_call
 from ironcurtain.model.call import ToolCall
 from ironcurtain.model.decision import Claim, Outcome, Stage
@@ -231,7 +231,7 @@ def _says(test: Test, option: Option, *, allowing: bool) -> bool | ConditionErro
 def _is_about(test: Test, option: Option) -> bool:
     if isinstance(test, ValueTest) and test.leaf is not None:
         return test.leaf == option.leaf
-    return any(item.role in roles_of(test) for item in option.items)
+    return any(item.role in test.roles for item in option.items)
 
 
 def _all_of(column: Column) -> list[Option]:

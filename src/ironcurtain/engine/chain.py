@@ -21,7 +21,6 @@ from ironcurtain.engine.conditions import (
     host_of,
     key_of,
     only_equals,
-    roles_of,
     suffixes_of,
     tests_of,
 )
@@ -125,9 +124,8 @@ class Chain:
 
     def put(self, candidate: Candidate) -> None:
         """Add a candidate; they come in the order of the policy."""
-        for test in sorted(candidate.tests, key=lambda test: self.role not in roles_of(test)):
-            roles = roles_of(test)
-            speaks_of = frozenset({self.role}) & roles or roles
+        for test in sorted(candidate.tests, key=lambda test: self.role not in test.roles):
+            speaks_of = frozenset({self.role}) & test.roles or test.roles
             if speaks_of and all(self._shelves.setdefault(r, _Shelf()).put(test, candidate) for r in speaks_of if r):
                 return
         self._always.append(candidate)

@@ -64,7 +64,7 @@ class Scope:
         """Every value in the call that the test speaks of."""
         if isinstance(test, ValueTest) and test.leaf is not None:
             return self.by_leaf.get(test.leaf, ())
-        return tuple(value for role in sorted(roles_of(test)) for value in self.by_role.get(role, ()))
+        return tuple(value for role in sorted(test.roles) for value in self.by_role.get(role, ()))
 
 
 def tests_of(conditions: Conditions) -> Iterator[Test]:
@@ -75,11 +75,6 @@ def tests_of(conditions: Conditions) -> Iterator[Test]:
         yield conditions.domains
     yield from conditions.lists
     yield from conditions.values
-
-
-def roles_of(test: Test) -> frozenset[Role]:
-    """The roles a test speaks of; none for a test on a leaf."""
-    return test.roles
 
 
 def polar_tests(rule: Rule) -> Iterator[tuple[Test, bool]]:
@@ -131,7 +126,7 @@ def is_excepted(rule: Rule, claim: Claim, scope: Scope) -> bool:
 
 def answer_to(test: Test, claim: Claim, scope: Scope, *, allowing: bool) -> bool | ConditionError:
     """What a test says of a claim, or of the whole call if the claim has no role that the test speaks of."""
-    if claim.role in roles_of(test):
+    if claim.role in test.roles:
         return _answer(test, claim.values, scope, allowing=allowing)
     key = (id(test), allowing)
     if key not in scope.answers:
@@ -149,7 +144,7 @@ def _answer(test: Test, values: tuple[Value, ...], scope: Scope, *, allowing: bo
 def _passes(test: Test, values: tuple[Value, ...], scope: Scope, *, allowing: bool) -> bool:
     if not isinstance(test, ValueTest):
         return _all_or_any(test, values, allowing=allowing)
-    if not _only_counts(test) and not _all_or_any(test, values, allowing=allowing):
+    if (test.given or _asks_of_texts(test)) and not _all_or_any(test, values, allowing=allowing):
         return False
     return (test.min_items is None and test.max_items is None) or _count_holds(test, scope, allowing=allowing)
 
@@ -160,17 +155,16 @@ def _all_or_any(test: Test, values: tuple[Value, ...], *, allowing: bool) -> boo
 
 
 def _holds(test: Test, value: Value, *, allowing: bool) -> bool:
-    if isinstance(value, Unknown) and isinstance(test, ValueTest) and test.given:
-        return False
+    if isinstance(test, ValueTest) and test.given and (isinstance(value, Unknown) or not _asks_of_texts(test)):
+        return not isinstance(value, Unknown)
     if isinstance(value, (Unknown, Opaque)):
         return not allowing
     if isinstance(value, Command) and allowing:
         return value.plain and _is(test, value, allowing=True)
     if isinstance(value, Command):
-        if value.unreadable:
-            return True
-        results = [_is(test, part, allowing=False) for part in (value.text, *value.parts)]  # all, for their errors
-        return any(results)
+        parts = () if value.unreadable else (value.text, *value.parts)
+        results = [_is(test, part, allowing=False) for part in parts]  # all, for their errors
+        return value.unreadable or any(results)
     return _is(test, value, allowing=allowing)
 
 
@@ -241,9 +235,9 @@ def _fits_text(test: ValueTest, value: Value, *, allowing: bool) -> bool:
     return all(answers) and (test.max_length is None or len(text) <= test.max_length)
 
 
-def _only_counts(test: ValueTest) -> bool:
-    others = (test.equals, test.minimum, test.maximum, test.max_length)
-    return not test.given and not test.patterns and all(part is None for part in others)
+def _asks_of_texts(test: ValueTest) -> bool:
+    """Whether the test asks what a value says, and not only whether there is one, or how many."""
+    return bool(test.patterns) or (test.equals, test.minimum, test.maximum, test.max_length) != (None,) * 4
 
 
 def _count_holds(test: ValueTest, scope: Scope, *, allowing: bool) -> bool:
@@ -259,8 +253,7 @@ def _count_holds(test: ValueTest, scope: Scope, *, allowing: bool) -> bool:
 
 def only_equals(test: ValueTest) -> bool:
     """Whether the test asks for equality and for nothing that can be an error."""
-    others = (test.minimum, test.maximum, test.max_length)
-    return test.equals is not None and not test.patterns and all(part is None for part in others)
+    return test.equals is not None and not _asks_of_texts(replace(test, equals=None))
 
 
 def key_of(value: Value) -> tuple[type, Scalar]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ironcurtain.engine.chain import Candidate, may_apply, name_is_listed, reads_only
-from ironcurtain.engine.conditions import ConditionError, Scope, conditions_hold, is_excepted, roles_of, tests_of
+from ironcurtain.engine.conditions import ConditionError, Scope, conditions_hold, is_excepted, tests_of
 from ironcurtain.engine.evaluate import evaluate
 from ironcurtain.engine.rules import claims_of, comes_from, decide_claim, goes_along, is_contained, reaches_inside
 from ironcurtain.model.decision import Outcome
@@ -125,7 +125,7 @@ def _failing(rule: Rule, claim: Claim, scope: Scope) -> str:
 
 
 def _asks(test: Test) -> str:
-    who = ", ".join(sorted(roles_of(test)))
+    who = ", ".join(sorted(test.roles))
     if isinstance(test, PathTest):
         return f"{who} within {' or '.join(test.within)}"
     if isinstance(test, DomainTest):
@@ -156,7 +156,7 @@ def nearby_values(claim: Claim, rules: tuple[Rule, ...], sandbox: str) -> Iterat
         yield f"{sandbox}/{name}", "the sandbox"
     for rule in rules:
         for test in tests_of(rule.conditions) if rule.then is Outcome.ALLOW else ():
-            if claim.role in roles_of(test):
+            if claim.role in test.roles:
                 yield from ((value, rule.name) for value in _suggested(test, claim.role, name))
 
 

@@ -137,8 +137,10 @@ class _Work:
         """One argument: a leaf, a container of leaves, or both."""
         if isinstance(value, dict) and shape.members and not (shape.modes and shape.free):
             return self.members(shape, value)
-        if isinstance(value, list) and shape.elements and value:
-            return [self._element(shape, shape.elements, item, siblings) for item in value]
+        if isinstance(value, list) and value:
+            self._count(shape.leaf, value)
+            if shape.elements:
+                return [self._element(shape, shape.elements, item, siblings) for item in value]
         if shape.modes:
             return self._leaf(shape, value, siblings)
         if not is_empty(value):
@@ -150,6 +152,7 @@ class _Work:
         if isinstance(item, dict):
             return self.members(elements, item)
         if elements.elements and isinstance(item, list) and item:
+            self._count(elements.leaf, item)
             return [self._element(shape, elements.elements, inner, siblings) for inner in item]
         if elements.elements and is_empty(item):
             self._absent(elements.elements, {}, present=True, no_text=not isinstance(item, str))
@@ -314,6 +317,10 @@ class _Work:
             _require_no_flag(leaf, roles, {Category.PARTY}, party.text)
         return parties, ", ".join(party.text for party in parties)
 
+    def _count(self, leaf: str, elements: list[Json]) -> None:
+        """Note the elements of a list, for conditions on how many there are."""
+        self.leaves.setdefault(f"{leaf}[]", []).extend(range(_elements_in(elements)))
+
     def _add(self, leaf: str, roles: tuple[Role, ...], values: tuple[Value, ...], *, shown: bool = True) -> None:
         """Note values of roles; `shown` are those that a condition on the argument itself looks at."""
         if len(self.values) + len(roles) * len(values) > MAX_ROLE_VALUES:
@@ -353,6 +360,11 @@ class _Work:
 def _as_one_command(shape: Shape, words: list[Json]) -> str:
     """The words of a command as one line, which is sent as it came; nothing if it is not given in words."""
     return " ".join(_words_in(words)).strip() if any(mode.argv for mode in shape.modes) else ""
+
+
+def _elements_in(value: Json) -> int:
+    """How many elements a list has, those of lists in it one by one."""
+    return sum(map(_elements_in, value)) if isinstance(value, list) and value else 1
 
 
 def _words_in(value: Json) -> Iterator[str]:

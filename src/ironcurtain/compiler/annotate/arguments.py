@@ -30,8 +30,6 @@ class Argument:
     above: tuple[str, ...]
     """The names on the way to it."""
     required: bool = False
-    in_each: bool = False
-    """Every element of the list that it is in has it."""
     types: set[str] = field(default_factory=set)
     formats: set[str] = field(default_factory=set)
     enum: list[Any] = field(default_factory=list)
@@ -154,30 +152,23 @@ class _Walk:
         self.root = root
         self.found: dict[str, Argument] = {}
 
-    def below(
-        self, node: object, prefix: str, above: tuple[str, ...], *, required: bool, in_each: bool = False
-    ) -> None:
+    def below(self, node: object, prefix: str, above: tuple[str, ...], *, required: bool) -> None:
         """Note everything below a node."""
         variants = list(self._variants(node))
-        described = [set(_listed(variant.get("required"))) for variant in variants if variant.get("properties")]
-        always = set.intersection(*described) if described else set[str]()
         needed = {name for variant in variants for name in _listed(variant.get("required"))}
         for variant in variants:
             properties = variant.get("properties")
             for name, child in properties.items() if isinstance(properties, dict) else ():
                 leaf, must = f"{prefix}.{name}" if prefix else name, required and name in needed
-                everywhere = in_each and name in always
-                self._note(child, leaf, above, required=must, in_each=everywhere)
-                self.below(child, leaf, (*above, name), required=must, in_each=everywhere)
+                self._note(child, leaf, above, required=must)
+                self.below(child, leaf, (*above, name), required=must)
             inner = self._variants(variant.get("items"))
             if prefix and any(item.get("properties") or isinstance(item.get("items"), dict) for item in inner):
-                self.below(variant.get("items"), f"{prefix}[]", above, required=required, in_each=True)
+                self.below(variant.get("items"), f"{prefix}[]", above, required=required)
 
-    def _note(self, node: object, leaf: str, above: tuple[str, ...], *, required: bool, in_each: bool) -> None:
-        in_each = in_each and (leaf not in self.found or self.found[leaf].in_each)
+    def _note(self, node: object, leaf: str, above: tuple[str, ...], *, required: bool) -> None:
         argument = self.found.setdefault(leaf, Argument(leaf, leaf.rpartition(".")[2], above))
         argument.required = argument.required or required
-        argument.in_each = in_each
         texts = [argument.says]
         for variant in self._variants(node):
             texts.append(_take(argument, variant) or _title(argument, variant))

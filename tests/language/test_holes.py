@@ -1907,3 +1907,25 @@ def test_a_person_and_a_domain_together_may_get_the_files_that_both_may_get(wher
     assert sent("Books/a", "kim@z.example") == "deny"
     assert sent("Books/a", "ann@seeds.example", "kim@z.example") == "deny"
     assert sent("Other/a", "eve@y.example") == "allow"
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_one_mail_may_go_to_a_person_and_a_domain(dynamic: bool) -> None:
+    mail = {"m": [tool("send_email", "Send an email.", "to:list body", "cc:list attachments:list")]}
+    friends = NamedList("email", ("Ann@Books.example", "bob@x.example"), dynamic=dynamic)
+    known = replace(KNOWN, lists={**KNOWN.lists, "friends": friends})
+    lines = """may use m/send_email to friends or anyone at *.seeds.example where `attachments` is given.
+    must ask before using m/send_email to anyone outside friends or *.seeds.example with attachments.
+    must never use m/send_email with attachments, except to friends or anyone at *.seeds.example."""
+    found = policy(lines, mail, known)
+
+    def sent(*to: str, **more: Any) -> str:
+        return found.decide("m/send_email", to=[*to], body="x", attachments=[f"{HOME}/a"], **more)
+
+    both = "deny" if dynamic else "allow"  # a list that is filled anew is asked by itself
+    assert sent("ann@books.example", "kim@a.seeds.example") == both
+    assert sent("ann@books.example", cc=["kim@a.seeds.example"]) == both
+    assert sent("ann@books.example") == sent("kim@a.seeds.example") == "allow"
+    for other in ("ann@books.example.evil.example", "kim@seeds.example", "x@a.seeds.example@evil.example", "ann"):
+        assert sent(other) != "allow"
+        assert sent("ann@books.example", other) != "allow"

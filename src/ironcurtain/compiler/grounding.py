@@ -119,7 +119,7 @@ class Grounding:
                 f"`{undescribed}` of {tool.key} has no schema: it is not known where people are in it",
                 f"name the member: where `{undescribed}.email` is in ..., or except where it is",
             )
-        parts = []
+        parts: list[Part] = []
         handles = self._handles(names)
         people = (*meant.people, *meant.values, *handles)
         if certain == limit.outside:  # a person may have a name that looks like a host
@@ -131,11 +131,13 @@ class Grounding:
             )
         if people and certain == limit.outside:  # the name itself is a spelling, too
             people = tuple(dict.fromkeys((*people, *self._values.written(names))))
-        if people:
-            parts.append(self._values.among(roles, people))
         hosts = (*(host for host in meant.hosts if host not in handles or certain == limit.outside), *domains)
-        if hosts:
-            parts.append(Part(domains=(roles, hosts)))
+        together = self._values.among_or_at(roles, people, hosts) if certain != limit.outside else None
+        if together is not None:
+            parts.append(together)
+        else:
+            parts += [self._values.among(roles, people)] if people else []
+            parts += [Part(domains=(roles, hosts))] if hosts else []
         if not limit.outside:
             return Ground(tuple(parts), covers=roles)
         if certain or not _needs_somebody(tool):

@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Final
 from ironcurtain.compiler.bounds import typed
 from ironcurtain.compiler.naming import Reference
 from ironcurtain.compiler.parts import Part
+from ironcurtain.compiler.patterns import below_domain, escaped
 from ironcurtain.compiler.problems import Problem
+from ironcurtain.engine.pattern import MAX_SOURCE
+from ironcurtain.errors import Refusal
 from ironcurtain.language.statement import Name
+from ironcurtain.model.resolved import Opaque
 from ironcurtain.model.roles import Category
+from ironcurtain.resolve.hosts import resolve_host
+from ironcurtain.resolve.parties import resolve_parties
 from ironcurtain.resolve.urls import looks_like_name
 
 if TYPE_CHECKING:
@@ -75,6 +81,24 @@ class Values:
         every = dict.fromkeys(each for value in values for each in self.members(value))
         return Part(values={f"role:{'+'.join(sorted(roles))}": {"in": sorted(every)}})
 
+    def among_or_at(self, roles: Iterable[str], people: Sequence[str], hosts: Sequence[str]) -> Part | None:
+        """Return that the values of some roles are people or anybody at hosts, for what must be certain of all.
+
+        Two conditions would each have to hold for everybody: neither does for a mail to one of each. Nothing is
+        returned where there is but one kind, for lists that are filled without compiling, and for too many of them.
+        """
+        named = [value[1:] for value in (*people, *hosts) if isinstance(value, Reference)]
+        if not people or not hosts or any(self.setup.known.lists[name].dynamic for name in named):
+            return None
+        parties = [resolve_parties(each) for value in people for each in self.members(value)]
+        domains = [_domain(each) for value in hosts for each in self.members(value)]
+        if any(isinstance(each, Opaque) for each in parties) or "" in domains:
+            return None
+        someone = [escaped(party.text) for each in parties if not isinstance(each, Opaque) for party in each]
+        pattern = "|".join([*someone, *(f"[^@]*@{below_domain(each)}" for each in domains)])
+        key = f"role:{'+'.join(sorted(roles))}"
+        return Part(values={key: {"matches": pattern}}) if len(pattern) <= MAX_SOURCE else None
+
     def is_one_of(self, tool: Tool, argument: Argument, values: Sequence[str]) -> Part:
         """Return that an argument is one of these; lists of the set-up are asked by the argument's role."""
         leaf = argument.leaf
@@ -97,6 +121,15 @@ class Values:
         if "identifier" in argument.roles and any(map(looks_like_name, every)):
             return Part()  # a name is no host
         return Part(domains=(roles, tuple(every))) if roles and all(map(_HOST.fullmatch, every)) else Part()
+
+
+def _domain(host: str) -> str:
+    """Return a domain as addresses have it, or the empty text if it cannot be one."""
+    star = "*." if host.startswith("*.") else ""
+    try:
+        return star + resolve_host(host.removeprefix(star)).host
+    except Refusal:
+        return ""
 
 
 def is_shared(tool: Tool, leaf: str, role: str) -> bool:

@@ -152,12 +152,13 @@ def test_changing_any_rule_breaks_a_scenario(desk: Desk) -> None:
 
 def test_a_statement_whose_own_rules_decide_nothing_shows_what_decides_its_calls(desk: Desk) -> None:
     text = """may send email to contacts.
-must never send email to contacts.
+must never send email to bob@x.example. must never send email to ann@x.example.
 may read files in Projects. must ask before reading files."""
     made = desk.make(text, FILES, MAIL)
     told = {each.meaning.text: (each.outcome, each.by) for reported in made.product.report for each in reported.told}
-    assert told["may send email to contacts."] == ("deny", "must never send email to contacts.")
-    assert told["must never send email to contacts."] == ("deny", "")
+    outcome, by = told["may send email to contacts."]
+    assert (outcome, by.partition(" to ")[0]) == ("deny", "must never send email")
+    assert told["must never send email to ann@x.example."] == ("deny", "")
     assert told["may read files in Projects."] == ("escalate", "must ask before reading files.")
     warned = [warning for reported in made.product.report for warning in reported.warnings]
     assert any("nothing is left of may send email to contacts." in warning for warning in warned)

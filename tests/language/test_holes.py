@@ -1929,3 +1929,31 @@ def test_one_mail_may_go_to_a_person_and_a_domain(dynamic: bool) -> None:
     for other in ("ann@books.example.evil.example", "kim@seeds.example", "x@a.seeds.example@evil.example", "ann"):
         assert sent(other) != "allow"
         assert sent("ann@books.example", other) != "allow"
+
+
+@pytest.mark.parametrize(
+    ("never", "dead", "alive"),
+    [
+        ("must never send email to contacts.", "may send email to ann.", "may send email to eve@other.example."),
+        ("must never send email to ann or eve@other.example.", "may send email to ann.", "may send email to contacts."),
+        (
+            "must never send email to ann or bob@x.example.",
+            "must ask before sending email to ann.",
+            "must ask before sending email.",
+        ),
+        (
+            "must never do anything with files in ~/Books.",
+            "may read files in ~/Books/old.",
+            "may read files in ~/Bookshelf.",
+        ),
+        ("must never do anything with files in ~/Books.", "may read files in ~/Books.", "may read files in ~."),
+        ("must never send email where `cc` is given.", "may send email where `cc` is ann.", "may send email."),
+        ("must never send email to anyone.", "may send email to contacts.", "must never send email to ann."),
+    ],
+)
+def test_what_lies_wholly_under_a_prohibition_is_an_error(never: str, dead: str, alive: str) -> None:
+    mail = tool("send_email", "Send an email.", "to:list body", "cc:list")
+    servers = {"mail": [mail], "fs": [tool("read_file", "Read a file.", "path")]}
+    problems = compiled(f"{never}\n{dead}", servers).compiled.problems
+    assert [each.problem for each in problems] == [f"can never hold: {never}"]
+    assert not compiled(f"{never}\n{alive}", servers).compiled.problems

@@ -8,12 +8,13 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from ironcurtain.compiler.parts import PRESENT
 from ironcurtain.language.statement import Amount, Mood, Statement
 from ironcurtain.language.writing import write
 from ironcurtain.wire.strict_json import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ironcurtain.compiler.catalogue import Tool
     from ironcurtain.compiler.parts import Part
@@ -138,26 +139,84 @@ def _loads(conditions: str) -> dict[str, Any]:
     return found
 
 
-def refuse_dead(lines: Sequence[Sourced], meanings: list[Meaning], drafts: dict[Draft, list[int]]) -> None:
-    """Refuse a permission or an ask that lies wholly under a never without limits; `otherwise` is for the rest."""
-    denied = {(d.server, d.tool) for d in drafts if d.layer == 1 and d.conditions == "{}"}
-    by_number: dict[int, set[tuple[str, str]]] = {}
+def refuse_dead(
+    lines: Sequence[Sourced],
+    meanings: list[Meaning],
+    drafts: dict[Draft, list[int]],
+    members: Callable[[str], Sequence[str]],
+) -> None:
+    """Refuse a permission or an ask that lies wholly under a never; `otherwise` is for the rest.
+
+    `members` are those of a list that a rule refers to, or the value itself.
+    """
+    nevers: dict[tuple[str, str], list[tuple[Draft, int]]] = {}
+    by_number: dict[int, list[Draft]] = {}
     for draft, numbers in drafts.items():
+        if draft.layer == LAYERS[Mood.NEVER]:
+            nevers.setdefault((draft.server, draft.tool), []).append((draft, numbers[0]))
         for number in numbers:
-            if draft.layer != 1:
-                by_number.setdefault(number, set()).add((draft.server, draft.tool))
-    for number, tools in by_number.items():
+            by_number.setdefault(number, []).append(draft)
+    for number, own in by_number.items():
         line = lines[number].line
-        if isinstance(line, Statement) and line.mood in (Mood.MAY, Mood.ASK) and tools and tools <= denied:
-            over = next(
-                write(lines[n].line)
-                for d, numbers in drafts.items()
-                if d.layer == 1 and d.conditions == "{}" and (d.server, d.tool) in tools
-                for n in numbers
-            )
-            meanings[number] = replace(
-                meanings[number], problem=f"can never hold: {over}", help="except it there, or leave it out"
-            )
+        if not isinstance(line, Statement) or line.mood not in (Mood.MAY, Mood.ASK):
+            continue
+        over = [
+            next((n for never, n in nevers.get((d.server, d.tool), ()) if _lies_under(d, never, members)), None)
+            for d in own
+        ]
+        if over and over[0] is not None and None not in over:
+            problem = f"can never hold: {write(lines[over[0]].line)}"
+            meanings[number] = replace(meanings[number], problem=problem, help="except it there, or leave it out")
+
+
+def _lies_under(draft: Draft, never: Draft, members: Callable[[str], Sequence[str]]) -> bool:
+    """Return whether every call for which a draft holds is one that a never denies, as far as that is plain."""
+    if never.conditions in ("{}", draft.conditions):
+        return True
+    one, other = _loads(draft.conditions), _loads(never.conditions)
+    if not other.keys() <= {"paths", "domains", "lists", "values"}:
+        return False
+    return (
+        ("paths" not in other or ("paths" in one and _is_within(one["paths"], other["paths"])))
+        and ("domains" not in other or ("domains" in one and _is_among(one["domains"], other["domains"], members)))
+        and all(any(_is_among(mine, its, members) for mine in one.get("lists", ())) for its in other.get("lists", ()))
+        and all(
+            _follows(one.get("values", {}).get(key, {}), said) or (said == PRESENT and _is_named(key, one))
+            for key, said in other.get("values", {}).items()
+        )
+    )
+
+
+def _is_named(key: str, one: dict[str, Any]) -> bool:
+    """Return whether a condition on some roles holds only where there is a value of them."""
+    kind, _, names = key.partition(":")
+    tests = [one[name] for name in ("paths", "domains") if name in one] + one.get("lists", [])
+    return kind == "role" and any(set(test["roles"]) <= set(names.split("+")) for test in tests)
+
+
+def _is_within(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    inner, outer = ([each] if isinstance(each, str) else each for each in (one["within"], other["within"]))
+    return set(one["roles"]) <= set(other["roles"]) and all(
+        any(place == above or place.startswith(above.rstrip("/") + "/") for above in outer) for place in inner
+    )
+
+
+def _is_among(one: dict[str, Any], other: dict[str, Any], members: Callable[[str], Sequence[str]]) -> bool:
+    mine, its = ({each for name in test["allowed"] for each in members(name)} for test in (one, other))
+    return set(one["roles"]) <= set(other["roles"]) and mine <= its
+
+
+def _follows(mine: dict[str, Any], its: dict[str, Any]) -> bool:
+    """Return whether a value that one predicate holds for is one that the other holds for."""
+    given = bool(mine.keys() & {"in", "matches", "minimum", "maximum", "given"})
+    return bool(mine) and all(
+        mine.get(name) == said
+        or (name == "given" and given)
+        or (name == "in" and bool(mine.get("in")) and all(value in said for value in mine["in"]))
+        or (name in ("maximum", "maxItems") and name in mine and mine[name] <= said)
+        or (name in ("minimum", "minItems") and name in mine and mine[name] >= said)
+        for name, said in its.items()
+    )
 
 
 def add_limit(limits: dict[str, Any], budget: Budget) -> None:

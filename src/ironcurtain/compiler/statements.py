@@ -47,6 +47,7 @@ from ironcurtain.compiler.picking import Pick, picked
 from ironcurtain.compiler.placing import UNCONCERNED
 from ironcurtain.compiler.problems import Problem
 from ironcurtain.compiler.separating import closed_twice, merged_exceptions, require_sayable, separated
+from ironcurtain.compiler.values import Values
 from ironcurtain.language.statement import (
     ACTS,
     JOINING,
@@ -107,7 +108,7 @@ def compile_statements(
     for tool in tools if lines else ():
         if not tool.side_effects:  # it only tells about its own server
             drafts.setdefault(Draft(LAYERS[Mood.MAY], tool.server, tool.name, "{}"), [])
-    refuse_dead(lines, meanings, drafts)
+    refuse_dead(lines, meanings, drafts, Values(setup).in_rules)
     rules, names = written_rules(drafts, lines)
     return Compiled(
         tuple(rules), limits, tuple(replace(each, rules=tuple(names.get(n, ()))) for n, each in enumerate(meanings))

@@ -47,6 +47,11 @@ class Values:
         """Return the values of a list, or the value itself if it names no list."""
         return self.setup.known.lists[value[1:]].values if isinstance(value, Reference) else (value,)
 
+    def in_rules(self, entry: str) -> Sequence[str]:
+        """Return what an entry of a list in a rule stands for: the members of `@contacts` unless they may change."""
+        found = self.setup.known.lists.get(entry[1:]) if entry.startswith("@") else None
+        return (entry,) if found is None or found.dynamic else found.values
+
     def written(self, names: Iterable[Name]) -> tuple[str, ...]:
         """Return the names of the set-up as they are written here and there, for what compares loosely."""
         keys = [(name.text, key) for name in names if (key := self.setup.name_of(name.text)) is not None]

@@ -1957,3 +1957,13 @@ def test_what_lies_wholly_under_a_prohibition_is_an_error(never: str, dead: str,
     problems = compiled(f"{never}\n{dead}", servers).compiled.problems
     assert [each.problem for each in problems] == [f"can never hold: {never}"]
     assert not compiled(f"{never}\n{alive}", servers).compiled.problems
+
+
+def test_an_object_that_every_call_must_have_is_given_also_if_it_is_empty() -> None:
+    service = {"r": [tool("call_service", "Call a service.", "service_name request:object", "extra:object")]}
+    found = policy('may use r/call_service where `service_name` is "battery" and `request` is given.', service)
+    for request in ({}, {"seconds": 5}):
+        assert found.decide("r/call_service", service_name="battery", request=request) == "allow"
+        assert found.decide("r/call_service", service_name="reset", request=request) == "deny"
+    given = policy("may use r/call_service where `extra` is given.", service)
+    assert given.decide("r/call_service", service_name="battery", request={}, extra={}) == "deny"

@@ -13,8 +13,19 @@ from ironcurtain.compiler.readers.prompt import tool_text
 from tests.language.support import annotated, policy, tool
 
 LAB = {"lab": [tool("start_grompp", "Start a grompp.", "vorpal", "snark:list"), tool("list_grompps", "List grompps.")]}
-NAMES = ["water", "W-3_b", "Mill Lane 4, Molde", "PETG 0.15", "A1:D60", "Åse Ørn", "#12", "Fig. 3", "水"]
-MORE_THAN_NAMES = [
+NAMES = [
+    "Halloran & Son",
+    "water",
+    "W-3_b",
+    "Mill Lane 4, Molde",
+    "PETG 0.15",
+    "A1:D60",
+    "Åse Ørn",
+    "#12",
+    "Fig. 3",
+    "水",
+]
+MORE_THAN_NAMES = ["a&b", "a &b", "a && b", "a &", "& a",
     "/etc/passwd", "~/x", "..", ".env", "a/b", "a\\b", "C:\\x", "eve@evil.example", "evil.example", "run.tpr",
     "https://evil.example", "x; reboot", "$(id)", "a=b", "rm -rf src", "-rf", "a\nb\nc/d", "x|y", "'", '"', "\uff0fetc", "e\uff20x",
     "a\u200bb", "*", "%2e", "a" * 5_000,

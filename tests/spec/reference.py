@@ -392,7 +392,7 @@ def predicate_loads(subject: str, predicate: Any, world: World) -> bool:
     if not re.fullmatch(r"(role|arg):.+", subject) or not isinstance(predicate, dict) or not predicate:
         return False
     kind, _, name = subject.partition(":")
-    if kind == "arg" and name.endswith("[]"):
+    if kind == "arg" and name.endswith("[]") and not any(name in tool["args"] for _, tool in every_tool(world)):
         counts = set(predicate) <= {"minItems", "maxItems"} and any(
             is_list(tool, name) for _, tool in every_tool(world)
         )
@@ -2286,7 +2286,7 @@ def same(left: Any, right: Any) -> bool:
 def predicate_holds(world: World, resolved: Resolved, claim: Claim, allow: bool, subject: str, predicate: Any) -> bool:
     """Predicates on one value are tested like any condition; counts look at all values of the role or argument."""
     kind, _, name = subject.partition(":")
-    if kind == "arg" and name.endswith("[]"):
+    if kind == "arg" and name.endswith("[]") and name not in resolved.by_leaf:
         own = everything = elements_of_list(resolved, name)
     elif kind == "arg":
         own = everything = resolved.by_leaf[name] if name in resolved.by_leaf else member_values(world, resolved, name)

@@ -1744,6 +1744,23 @@ def test_the_elements_of_lists_are_counted(place: Place, counted: str, arguments
     assert outcome(place.load([few], [PAGES]), request) == ("allow" if 0 < count <= 2 else "deny")
 
 
+def test_elements_are_not_counted_under_the_name_of_an_argument(place: Place) -> None:
+    element = {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"type": {"type": "string"}}}]}
+    schema = {"type": "object", "properties": {"children": {"type": "array", "items": element}}}
+    patch = tool(
+        "patch",
+        {"children[]": ["identifier"], "children[].type": ["identifier"]},
+        side_effects=True,
+        definition={"name": "patch", "inputSchema": schema},
+    )
+    objects = call("patch", {"children": [{"type": "x"}, {"type": "y"}]})
+    for predicate in ({"in": ["a", "b"]}, {"minItems": 2}):
+        named = rule("deny", values={"arg:children[]": predicate})
+        loaded = place.load([named, rule("allow", tool=["patch"])], [patch])
+        assert outcome(loaded, objects) == "allow"
+        assert decide(loaded, call("patch", {"children": ["a", "b"]})).code == "argument_unknown"
+
+
 @pytest.mark.parametrize("name", ["arg:pages[]", "arg:rows[]"])
 @pytest.mark.parametrize(
     "predicate", [{"equals": 1}, {"given": True}, {"matches": ".*"}, {"minItems": 1, "maximum": 2}]

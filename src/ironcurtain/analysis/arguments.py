@@ -153,7 +153,7 @@ class Arguments:
         members = {name: values for name, values in chosen.items() if name.startswith(f"{leaf}.")}
         if members and leaf in self._kinds and not any(map(_properties, variants_of(self._root, node))):
             return self._free(node, leaf, {**members, leaf: chosen.get(leaf, ())}, index)
-        if leaf in chosen and not leaf.endswith("[]"):
+        if leaf in chosen and not (leaf.endswith("[]") and {} in chosen[leaf]):  # elements that are counted
             return self._chosen(node, leaf, chosen[leaf], index, chosen.get(f"{leaf}[]", ()))
         made = self._object(node, leaf, chosen, index)
         if made is not None:

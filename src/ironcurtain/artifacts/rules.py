@@ -30,7 +30,7 @@ from ironcurtain.resolve.places import resolve_place
 from ironcurtain.resolve.urls import resolve_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from ironcurtain.artifacts.item import Item
     from ironcurtain.artifacts.lists import NamedList
@@ -57,9 +57,9 @@ _COUNTS: Final = ("minItems", "maxItems")
 _PREDICATES: Final = ("equals", "in", "matches", "minimum", "maximum", "maxLength", "minItems", "maxItems", "given")
 
 
-def names_elements(name: str, leaves: Iterable[str]) -> bool:
-    """Return whether a name stands for the elements of a list, by which they are counted: `files[]`."""
-    return name.endswith("[]") and any(leaf == name[:-2] or leaf.startswith(name) for leaf in leaves)
+def names_elements(name: str, leaves: Collection[str]) -> bool:
+    """Return whether a name that no leaf has stands for the elements of a list, which are counted by it: `files[]`."""
+    return name.endswith("[]") and name not in leaves and any(f == name[:-2] or f.startswith(name) for f in leaves)
 
 
 @dataclass(frozen=True, slots=True)

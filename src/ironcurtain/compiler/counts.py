@@ -37,7 +37,7 @@ def count(limit: Count, tool: Tool) -> Ground | None:
     if any(a not in several and is_plural(a) for a in meant):
         return None  # several in one text cannot be counted
     lists = [*dict.fromkeys(_elements_of(a, noun) for a in several)]
-    if not lists or any(each.endswith("[]") and _takes_text(each, tool) for each in lists):
+    if not lists or any(each in tool.arguments or _takes_text(each, tool) for each in lists if each.endswith("[]")):
         return None
     single = [a.leaf for a in meant if a not in several and any(_adds_to(a, each, noun) for each in several)]
     holders = [*lists, *single]

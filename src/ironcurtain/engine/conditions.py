@@ -247,8 +247,7 @@ def _count_holds(test: ValueTest, scope: Scope, *, allowing: bool) -> bool:
         return False
     if any(isinstance(v, (Unknown, Opaque)) or (allowing and isinstance(v, Command) and not v.plain) for v in values):
         return not allowing and test.max_items is None
-    least, most = test.min_items or 0, test.max_items
-    return least <= len(values) and (most is None or len(values) <= most)
+    return (test.min_items or 0) <= len(values) and (test.max_items is None or len(values) <= test.max_items)
 
 
 def only_equals(test: ValueTest) -> bool:

@@ -138,7 +138,7 @@ class _Work:
         if isinstance(value, dict) and shape.members and not (shape.modes and shape.free):
             return self.members(shape, value)
         if isinstance(value, list) and value:
-            self._count(shape.leaf, value)
+            self._count(shape, value)
             if shape.elements:
                 return [self._element(shape, shape.elements, item, siblings) for item in value]
         if shape.modes:
@@ -152,7 +152,7 @@ class _Work:
         if isinstance(item, dict):
             return self.members(elements, item)
         if elements.elements and isinstance(item, list) and item:
-            self._count(elements.leaf, item)
+            self._count(elements, item)
             return [self._element(shape, elements.elements, inner, siblings) for inner in item]
         if elements.elements and is_empty(item):
             self._absent(elements.elements, {}, present=True, no_text=not isinstance(item, str))
@@ -317,9 +317,10 @@ class _Work:
             _require_no_flag(leaf, roles, {Category.PARTY}, party.text)
         return parties, ", ".join(party.text for party in parties)
 
-    def _count(self, leaf: str, elements: list[Json]) -> None:
-        """Note the elements of a list, for conditions on how many there are."""
-        self.leaves.setdefault(f"{leaf}[]", []).extend(range(_elements_in(elements)))
+    def _count(self, shape: Shape, elements: list[Json]) -> None:
+        """Note the elements of a list, for conditions on how many there are; not under the name of an argument."""
+        if shape.elements is None or not shape.elements.modes:
+            self.leaves.setdefault(f"{shape.leaf}[]", []).extend([0] * _elements_in(elements))
 
     def _add(self, leaf: str, roles: tuple[Role, ...], values: tuple[Value, ...], *, shown: bool = True) -> None:
         """Note values of roles; `shown` are those that a condition on the argument itself looks at."""

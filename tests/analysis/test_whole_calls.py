@@ -339,3 +339,39 @@ def test_the_elements_of_a_list_are_counted(place: Place, create: Any) -> None:
             outcome(new, {"serverName": "wiki", "toolName": "create", "arguments": {"pages": [{}] * count}}) == expected
         )
     assert diff_policies(new, new, NOW).equal
+
+
+def test_separators_that_name_nobody_are_told_apart(place: Place) -> None:
+    listed = {"type": "object", "properties": {"to": {"type": "array", "items": {"type": "string"}}}}
+    invite = tool(
+        "invite",
+        {"to": {"roles": ["attendee"], "absent": "nothing"}},
+        server="cal",
+        definition={"name": "invite", "inputSchema": listed},
+    )
+    inviting = rule("invite", "allow", server=["cal"], tool=["invite"])
+    given = {"values": {"arg:to": {"given": True}}}
+    counted = rule("some", "deny", given, tool=["invite"], values={"role:attendee": {"minItems": 1}})
+    old, new = place.load([counted, inviting], [invite]), place.load([inviting], [invite])
+    request = {"serverName": "cal", "toolName": "invite", "arguments": {"to": [","]}}
+    assert [outcome(each, request) for each in (old, new)] == ["deny", "allow"]
+    assert diff_policies(old, new, NOW).widens
+
+
+def test_the_elements_of_a_list_in_a_list_are_counted(place: Place) -> None:
+    pages = {"type": "array", "items": {"type": "object", "properties": {"title": {"type": "string"}}}}
+    batches = {"type": "array", "items": {"type": "object", "properties": {"pages": pages}}}
+    create = tool(
+        "create",
+        {"batches[].pages[].title": ["identifier"]},
+        server="wiki",
+        definition={"name": "create", "inputSchema": {"type": "object", "properties": {"batches": batches}}},
+    )
+    rules = [
+        rule("never", "deny", tool=["create"], values={"arg:batches[].pages[]": {"minItems": 5}}),
+        rule("ask", "escalate", tool=["create"], values={"arg:batches[].pages[]": {"minItems": 3}}),
+        rule("create", "allow", server=["wiki"], tool=["create"]),
+    ]
+    loaded = place.load(rules, [create])
+    for change in diff_policies(place.load(rules[2:], [create]), loaded, NOW).changes:
+        assert change.example.decision.outcome is change.now

@@ -1959,11 +1959,61 @@ def test_what_lies_wholly_under_a_prohibition_is_an_error(never: str, dead: str,
     assert not compiled(f"{never}\n{alive}", servers).compiled.problems
 
 
-def test_an_object_that_every_call_must_have_is_given_also_if_it_is_empty() -> None:
-    service = {"r": [tool("call_service", "Call a service.", "service_name request:object", "extra:object")]}
-    found = policy('may use r/call_service where `service_name` is "battery" and `request` is given.', service)
-    for request in ({}, {"seconds": 5}):
-        assert found.decide("r/call_service", service_name="battery", request=request) == "allow"
-        assert found.decide("r/call_service", service_name="reset", request=request) == "deny"
-    given = policy("may use r/call_service where `extra` is given.", service)
-    assert given.decide("r/call_service", service_name="battery", request={}, extra={}) == "deny"
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
+_FOUR = ["/a", "/b", "/c", "/d"]
+
+
+def _listed(**properties: Any) -> dict[str, Any]:
+    return {"type": "array", "items": {"type": "object", "properties": properties, "required": [*properties]}}
+
+
+@pytest.mark.parametrize(
+    ("counted", "properties", "call", "expected"),
+    [
+        ("attendees", {"attendees": _listed(email=_TEXT)}, {"attendees": [{"email": "a@x.example, b@x.example, c@x.example, d@x.example"}]}, "deny"),
+        ("recipients", {"recipients": _listed(address=_TEXT)}, {"recipients": [{"address": "a@x.example, b@x.example, c@x.example, d@x.example"}]}, "deny"),
+        ("files", {"files": _listed(path=_TEXT)}, {"files": [{"path": each} for each in _FOUR]}, "deny"),
+        ("files", {"files": _listed(path=_TEXT)}, {"files": [{"path": each} for each in _FOUR[:3]]}, "allow"),
+        ("files", {"files": _listed(path={"type": ["string", "array"]})}, {"files": [{"path": _FOUR}]}, "deny"),
+        ("files", {"files": _listed(dir=_TEXT, paths=_TEXTS)}, {"files": [{"dir": "/x", "paths": _FOUR}]}, "deny"),
+        ("files", {"files": _listed(path={})}, {"files": [{"path": _FOUR}]}, "escalate"),
+        ("pages", {"updates": _listed(page_ids={})}, {"updates": [{"page_ids": _FOUR}]}, "escalate"),
+        ("pages", {"updates": _listed(pages={"type": "object"})}, {"updates": [{"pages": {"a": 1, "b": 2}}]}, "escalate"),
+        ("pages", {"documents": _listed(id=_TEXT, pages=_TEXT)}, {"documents": [{"id": "x", "pages": "1-500"}]}, "escalate"),
+        ("emails", {"emails": _listed(ids=_TEXTS, folder=_TEXT)}, {"emails": [{"ids": _FOUR, "folder": "x"}]}, "deny"),
+        ("pages", {"pages": _listed(title=_TEXT), "page_json": _TEXT}, {"page_json": "many"}, "escalate"),
+        ("pages", {"pages": _listed(title=_TEXT), "page": {"type": "object", "properties": {"title": _TEXT}}}, {"page": {"title": "x"}}, "escalate"),
+        ("pages", {"pages": _listed(title=_TEXT, tags=_TEXTS)}, {"pages": [{"title": "x", "tags": _FOUR}]}, "allow"),
+        ("pages", {"pages": {"type": "array", "items": {"type": "object"}}}, {"pages": [{"a": 1, "b": 2, "c": 3, "d": 4}]}, "allow"),
+        ("pages", {"pages": {"type": "array", "items": {"type": "object"}}}, {"pages": [{}, {}, {}, {}]}, "deny"),
+    ],
+)  # fmt: skip
+def test_one_element_may_hold_several(counted: str, properties: Any, call: Any, expected: str) -> None:
+    made = {"s": [tool("update_things", "Update things.", "", **properties)]}
+    to = " to anyone" if counted in ("attendees", "recipients") else ""
+    lines = f"may use s/update_things{to}.\nmust never use s/update_things more than 3 {counted} at once."
+    assert policy(lines, made).decide("s/update_things", **call) == expected
+
+
+def test_a_name_that_begins_with_its_sign_is_nobody_at_a_domain() -> None:
+    message = {"m": [tool("send_message", "Send a message.", "to:list body")]}
+    for lines in (
+        "may send messages to ann or anyone at acme.example or anyone at *.b.example.",
+        "may send messages to anyone. must never send messages to anyone outside ann, acme.example or *.b.example.",
+        "may send messages to anyone. must never send messages, except to ann or anyone at acme.example.",
+    ):
+        found = policy("\n".join(f"{line}." for line in lines.rstrip(".").split(". ")), message)
+        for to in ("@acme.example", "@a.b.example", "@eve/x y.b.example", "@evil.example?cc=x.b.example"):
+            assert found.decide("m/send_message", to=[to], body="x") == "deny"
+        assert found.decide("m/send_message", to=["eve@acme.example", "ann@books.example"], body="x") == "allow"
+
+
+def test_an_ask_that_holds_where_nothing_is_known_lies_under_no_prohibition_of_what_is_given() -> None:
+    push = {"g": [tool("push", "Push.", "", "branch")]}
+    found = policy(
+        "may use g/push.\nmust never use g/push where `branch` is given.\n"
+        "must ask before using g/push where `branch` is main or left out.",
+        push,
+    )
+    assert found.decide("g/push") == "escalate"

@@ -14,7 +14,6 @@ from tests.language.support import annotated, policy, tool
 
 LAB = {"lab": [tool("start_grompp", "Start a grompp.", "vorpal", "snark:list"), tool("list_grompps", "List grompps.")]}
 NAMES = [
-    "Halloran & Son",
     "water",
     "W-3_b",
     "Mill Lane 4, Molde",

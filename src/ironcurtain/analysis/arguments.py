@@ -160,7 +160,8 @@ class Arguments:
             return made
         for variant in variants_of(self._root, node):
             for element in _elements(variant):
-                below = [len(values) for name, values in chosen.items() if _leads_to(f"{leaf}[]", name)]
+                inside = [(n.removeprefix(f"{leaf}[]"), v) for n, v in chosen.items() if _leads_to(f"{leaf}[]", n)]
+                below = [1 if "[]" in rest else len(values) for rest, values in inside]  # of a list in it, that many
                 least = variant.get("minItems")
                 count = max(below, default=least if isinstance(least, int) else 0)
                 return [self._value(element, f"{leaf}[]", chosen, number) for number in range(count)]
@@ -195,7 +196,11 @@ class Arguments:
             return values[0]
         variants = list(variants_of(self._root, node))
         if any(_elements(variant) or "array" in _types(variant) for variant in variants):
-            return [*values, *elements[len(values) :]]
+            inner = [
+                each for variant in variants for one in _elements(variant) for each in variants_of(self._root, one)
+            ]
+            objects = bool(inner) and all(_types(each) == ["object"] for each in inner)
+            return [*({str(value): value} if objects else value for value in values), *elements[len(values) :]]
         if len(values) == 1:
             return values[0]
         return ", ".join(map(str, values)) if any(map(_types, variants)) else list(values)

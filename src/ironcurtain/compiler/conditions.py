@@ -44,8 +44,6 @@ class Conditions:
         key, test = f"arg:{argument.leaf}", condition.test
         names, covers = frozenset({argument.leaf}), argument.roles
         present = Part(values={key: PRESENT})
-        if test is Comparison.GIVEN and certain and argument.required and argument.free:
-            return Ground(covers=covers, names=names)  # an object that every call must have, be it an empty one
         if test is Comparison.GIVEN:
             return Ground((present,), covers=covers, names=names)
         if test is Comparison.LEFT_OUT:

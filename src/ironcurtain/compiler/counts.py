@@ -19,6 +19,7 @@ _OF_ANYTHING: Final = frozenset({"id", "identifier", "name", "key"})
 """Words for what is counted in a list: an id beside it is one of something else, the project that they are in."""
 _MOST_SINGLE: Final = 3
 _SOME: Final = {"minItems": 1}
+_WRITTEN_OUT: Final = frozenset({"json", "csv", "xml", "yaml", "tsv", "bulk", "batch"})
 
 
 def count(limit: Count, tool: Tool) -> Ground | None:
@@ -34,13 +35,18 @@ def count(limit: Count, tool: Tool) -> Ground | None:
     noun = normal(limit.noun)
     meant = [a for a in tool.arguments.values() if _counts(a, noun)] or _of_its_things(noun, tool)
     several = [a for a in meant if "array" in a.types or "[]" in a.leaf]
-    if any(a not in several and is_plural(a) for a in meant):
-        return None  # several in one text cannot be counted
-    lists = [*dict.fromkeys(_elements_of(a, noun) for a in several)]
-    if not lists or any(each in tool.arguments or _takes_text(each, tool) for each in lists if each.endswith("[]")):
+    if any(a not in several and (is_plural(a) or _is_written_out(a)) for a in meant) or _is_beside(noun, tool):
+        return None  # several in one text, or one more in an object, cannot be counted
+    lists: dict[str, dict[str, None]] = {}
+    for argument in several:
+        subjects = _subjects(argument, noun, people=counts_people(limit))
+        if not subjects or any(each.endswith("[]") and _is_open(each, tool) for each in subjects):
+            return None
+        lists.setdefault(subjects[0], {}).update(dict.fromkeys(subjects))
+    if not lists or (limit.beyond == 0 and any(each.endswith("[]") for each in lists)):
         return None
     single = [a.leaf for a in meant if a not in several and any(_adds_to(a, each, noun) for each in several)]
-    holders = [*lists, *single]
+    holders = [*(each for subjects in lists.values() for each in subjects), *single]
     roles = {each for a in meant for each in a.roles if category(Role(each)) is Category.PATH}
     if 1 < len(holders) == len(meant) and len(roles) == 1 and all(a.has(Category.PATH) for a in meant):
         return Ground((Part(values={f"role:{roles.pop()}": more}),))
@@ -49,7 +55,8 @@ def count(limit: Count, tool: Tool) -> Ground | None:
         for beside in combinations(single, number):
             sure = number < min(limit.beyond, _MOST_SINGLE)
             least = {"minItems": limit.beyond + 1 - number} if sure else _SOME
-            parts += [{f"arg:{a}": least} | {f"arg:{b}": PRESENT for b in beside} for a in lists]
+            every = (each for subjects in lists.values() for each in subjects)
+            parts += [{f"arg:{a}": least} | {f"arg:{b}": PRESENT for b in beside} for a in every]
     if len(single) > limit.beyond:
         parts += [{f"arg:{a}": PRESENT for a in beside} for beside in combinations(single, limit.beyond + 1)]
     return Ground(tuple(Part(values=values) for values in parts))
@@ -63,22 +70,52 @@ def _adds_to(single: Argument, several: Argument, noun: str) -> bool:
     return noun not in _OF_ANYTHING or words <= others
 
 
-def _elements_of(argument: Argument, noun: str) -> str:
-    """Return what is counted of a list: its values, or its elements where these are objects, as `pages[]`.
+def _subjects(argument: Argument, noun: str, *, people: bool) -> tuple[str, ...]:
+    """Return what is counted of a list, one of which must be too many; nothing if that cannot be counted.
 
-    Of a list in a list, it is the one that bears the noun.
+    That is its values, or its elements where these are objects, as `pages[]`. Of a list in a list, it is the one that
+    bears the noun. Where one element may hold several, its people and files are counted, too, and anything else is not.
     """
     *lists, own = argument.leaf.split("[]")
+    if not lists:
+        return (f"{own}[]",) if argument.free else (own,)
     bearing = [place for place, each in enumerate(lists, 1) if noun in _nouns_of(each)]
-    if own and not bearing and "array" in argument.types:
-        return f"{argument.leaf}[]" if argument.free else argument.leaf
-    return "[]".join(lists[: bearing[-1] if bearing else len(lists)]) + "[]"
+    elements = "[]".join(lists[: bearing[-1] if bearing else len(lists)]) + "[]"
+    if bearing and bearing[-1] < len(lists):
+        return (elements,)
+    meant = not bearing or noun in {normal(word) for word in (argument.name, *argument.words)}
+    if argument.has(Category.PARTY) and (people or meant):
+        return (elements, argument.leaf)
+    if noun == "file" and argument.has(Category.PATH) and "array" in argument.types:
+        return (elements, argument.leaf)
+    by_id = not {"id", "identifier"}.isdisjoint(map(normal, argument.words))
+    holds = meant or by_id or (noun == "file" and argument.has(Category.PATH))
+    return () if holds and _may_hold_many(argument) else (elements,)
 
 
-def _takes_text(elements: str, tool: Tool) -> bool:
-    """Return whether a text may stand in the place of a list of objects, in which several could be."""
+def _may_hold_many(argument: Argument) -> bool:
+    """Return whether one value of an argument may be several things."""
+    plain = bool(argument.types) and argument.types <= {"string", "integer", "number", "boolean", "null"}
+    return (
+        not plain or argument.free or ("string" in argument.types and is_plural(argument)) or _is_written_out(argument)
+    )
+
+
+def _is_written_out(argument: Argument) -> bool:
+    """Return whether an argument is a text in which several may be written out: `pages_json`."""
+    return "string" in argument.types and not _WRITTEN_OUT.isdisjoint(argument.words)
+
+
+def _is_beside(noun: str, tool: Tool) -> bool:
+    """Return whether a tool takes one in an object of its own: `page.title` beside `pages`."""
+    above = (name for leaf in tool.arguments if "[]" not in leaf for name in leaf.split(".")[:-1])
+    return any(normal(name) == noun and name.lower() != f"{noun}s" for name in above)
+
+
+def _is_open(elements: str, tool: Tool) -> bool:
+    """Return whether a text may stand in the place of a list of objects, or of one of its elements."""
     above = tool.arguments.get(elements.removesuffix("[]"))
-    return above is not None and "string" in above.types
+    return elements in tool.arguments or (above is not None and "string" in above.types)
 
 
 def can_be_counted(limit: Count, tool: Tool) -> bool:

@@ -44,14 +44,12 @@ _ATTACHING: Final = frozenset({"attach", "attachment", "attachments"})
 _LETTERS: Final = "A-Za-zÀ-ɏͰ-ԯ぀-鿿가-힣"
 _MORE_THAN_A_NAME: Final = "|".join(
     (
-        rf".*[^{_LETTERS}0-9_ .,:#!?'/&-].*",
+        rf".*[^{_LETTERS}0-9_ .,:#!?'/-].*",
         r".*\.[^0-9 ].*",  # an ending, a host
         r"[./-].*",
         r".* -.*",  # an option
         rf"(.*[^{_LETTERS}])?'.*",  # an apostrophe stands between letters: the baker's
         rf".*'([^{_LETTERS}].*)?",
-        r"(.*[^ ])?&.*",  # an ampersand stands between words: Hill & Sons
-        r".*&([^ ].*)?",
         r".*[^0-9]/.*",  # a slash between digits: 1/2
         r".*/([^0-9].*)?",
     )

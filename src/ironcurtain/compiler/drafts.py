@@ -173,6 +173,7 @@ def _lies_under(draft: Draft, never: Draft, members: Callable[[str], Sequence[st
     """Return whether every call for which a draft holds is one that a never denies, as far as that is plain."""
     if never.conditions in ("{}", draft.conditions):
         return True
+    certain = draft.layer == LAYERS[Mood.MAY]  # an ask also holds for what is unknown
     one, other = _loads(draft.conditions), _loads(never.conditions)
     if not other.keys() <= {"paths", "domains", "lists", "values"}:
         return False
@@ -181,7 +182,8 @@ def _lies_under(draft: Draft, never: Draft, members: Callable[[str], Sequence[st
         and ("domains" not in other or ("domains" in one and _is_among(one["domains"], other["domains"], members)))
         and all(any(_is_among(mine, its, members) for mine in one.get("lists", ())) for its in other.get("lists", ()))
         and all(
-            _follows(one.get("values", {}).get(key, {}), said) or (said == PRESENT and _is_named(key, one))
+            _follows(one.get("values", {}).get(key, {}), said, certain=certain)
+            or (said == PRESENT and certain and _is_named(key, one))
             for key, said in other.get("values", {}).items()
         )
     )
@@ -203,12 +205,12 @@ def _is_within(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 def _is_among(one: dict[str, Any], other: dict[str, Any], members: Callable[[str], Sequence[str]]) -> bool:
     mine, its = ({each for name in test["allowed"] for each in members(name)} for test in (one, other))
-    return set(one["roles"]) <= set(other["roles"]) and mine <= its
+    return set(one["roles"]) <= set(other["roles"]) and bool(mine) and mine <= its
 
 
-def _follows(mine: dict[str, Any], its: dict[str, Any]) -> bool:
+def _follows(mine: dict[str, Any], its: dict[str, Any], *, certain: bool) -> bool:
     """Return whether a value that one predicate holds for is one that the other holds for."""
-    given = bool(mine.keys() & {"in", "matches", "minimum", "maximum", "given"})
+    given = certain and bool(mine.keys() & {"in", "matches", "minimum", "maximum", "given"})
     return bool(mine) and all(
         mine.get(name) == said
         or (name == "given" and given)

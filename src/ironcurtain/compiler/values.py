@@ -100,7 +100,7 @@ class Values:
         if any(isinstance(each, Opaque) for each in parties) or "" in domains:
             return None
         someone = [escaped(party.text) for each in parties if not isinstance(each, Opaque) for party in each]
-        pattern = "|".join([*someone, *(f"[^@]*@{below_domain(each)}" for each in domains)])
+        pattern = "|".join([*someone, *(f"[^@]+@{below_domain(each)}" for each in domains)])
         key = f"role:{'+'.join(sorted(roles))}"
         return Part(values={key: {"matches": pattern}}) if len(pattern) <= MAX_SOURCE else None
 

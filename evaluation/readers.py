@@ -252,7 +252,10 @@ def _answered(answers: list[str], forms: Forms, sentence: Sentence) -> list[str]
         except (Problem, IndexError) as problem:
             print(f"CANNOT BE TAKEN: {answer}: {problem}")
             return ["skipped"]
-    return lines or ["skipped"]
+    together = compile_statements([Sourced(parse(line)) for line in lines], forms.tools, forms.known)
+    for meaning in together.problems:
+        print(f"CANNOT BE TAKEN together: {meaning.text}: {meaning.problem}; {meaning.help}")
+    return ["skipped"] if together.problems else lines or ["skipped"]
 
 
 INSTRUCTIONS: Final = """\

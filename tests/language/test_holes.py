@@ -12,6 +12,7 @@ from ironcurtain.compiler.catalogue import catalogue_of
 from ironcurtain.compiler.document import Sentence, sentences_of
 from ironcurtain.compiler.problems import Problem
 from ironcurtain.compiler.readers.offering import Forms
+from ironcurtain.compiler.readers.prompt import tool_text
 from ironcurtain.compiler.readers.reading import key_of
 from ironcurtain.compiler.readers.store import Readings
 from ironcurtain.compiler.reading import read_constitution
@@ -2017,3 +2018,39 @@ def test_an_ask_that_holds_where_nothing_is_known_lies_under_no_prohibition_of_w
         push,
     )
     assert found.decide("g/push") == "escalate"
+
+
+def test_a_tool_that_is_named_saves_its_result_where_a_statement_says_or_in_the_sandbox() -> None:
+    fetch = {"s3": [tool("get_object", "Download an object.", "bucket key", "outputPath size:number")]}
+    sandbox = f"{KNOWN.sandbox}/x"
+    found = policy('may use s3/get_object where `bucket` is "photos".', fetch)
+
+    def got(**more: Any) -> str:
+        return found.decide("s3/get_object", key="a", **{"bucket": "photos", **more})
+
+    assert [got(), got(size=3), got(outputPath=sandbox)] == ["allow"] * 3
+    assert [got(outputPath=f"{HOME}/.zshrc"), got(outputPath=sandbox, bucket="other")] == ["deny"] * 2
+    also = 'may use s3/get_object where `bucket` is "photos" and `outputPath` is in ~/Exports.'
+    found = policy(f'may use s3/get_object where `bucket` is "photos".\n{also}', fetch)
+    assert [got(), got(outputPath=f"{HOME}/Exports/a"), got(outputPath=sandbox)] == ["allow"] * 3
+    assert got(outputPath=f"{HOME}/Exports/../.zshrc") == "deny"
+    anywhere = policy("may use s3/get_object where `outputPath` is given.", fetch)
+    assert anywhere.decide("s3/get_object", bucket="b", key="a", outputPath=f"{HOME}/a") == "allow"
+    plain = policy("may use s3/get_object.", fetch)
+    assert plain.decide("s3/get_object", bucket="b", key="a") == "allow"
+    assert plain.decide("s3/get_object", bucket="b", key="a", outputPath=f"{HOME}/a") == "deny"
+    assert "(writes; only if named)" in tool_text(catalogue_of(annotated(fetch)))
+    assert any("without outputPath" in note for note in plain.compiled.meanings[0].notes)
+
+
+def test_a_list_of_objects_is_no_number() -> None:
+    entries = {"type": "array", "items": {"type": "object"}}
+    voucher = {"t": [tool("create_voucher", "Create a voucher.", "kind", entries=entries)]}
+    for line in (
+        "may use t/create_voucher where `entries` is at most 25000.",
+        "must never use t/create_voucher where `entries` is given and is more than 5.",
+    ):
+        assert "list of objects" in compiled(line, voucher).compiled.problems[0].problem
+    found = policy("may use t/create_voucher where `entries.amount` is at most 25000.", voucher)
+    assert found.decide("t/create_voucher", kind="x", entries=[{"amount": 40_000}]) == "deny"
+    assert found.decide("t/create_voucher", kind="x", entries=[{"amount": 20_000}]) == "allow"

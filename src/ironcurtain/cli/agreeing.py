@@ -177,10 +177,14 @@ class Terminal:
         except Problem as problem:
             console().print(Text(visible(f"     {problem}"), style="yellow"))
             return ()
-        for meaning in compile_statements([Sourced(parse(line)) for line in lines], forms.tools, forms.known).meanings:
+        meanings = compile_statements([Sourced(parse(line)) for line in lines], forms.tools, forms.known).meanings
+        for meaning in meanings:
             console().print(Text.assemble(("  =  ", "cyan"), visible(meaning.text)))
             for note in meaning.notes[:_NOTES]:
                 console().print(Text(f"     {visible(note)}", style="dim"))
+        for meaning in (each for each in meanings if each.problem):  # of the statements together
+            console().print(Text(visible(f"     {meaning.problem}; {meaning.help}"), style="yellow"))
+            return ()
         return lines if input("     is that what you mean? [Y/n] ").strip().lower() in ("", "y", "yes") else ()
 
     def _written(self, tools: Sequence[Tool], known: Known) -> tuple[str, ...]:

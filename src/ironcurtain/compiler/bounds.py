@@ -102,6 +102,11 @@ def _counted(test: Comparison, text: str, argument: Argument, *, certain: bool) 
     number = number_of(text)
     if not isinstance(number, int) or number < 0:
         raise Problem(f"`{argument.leaf}` is a list, and {text} does not count", "write a whole number")
+    if argument.free:
+        raise Problem(
+            f"`{argument.leaf}` is a list of objects, which is no number",
+            f"name a member (where `{argument.leaf}.amount` is ...), or write: more than 5 {argument.leaf} at once",
+        )
     if test in (Comparison.AT_LEAST, Comparison.ABOVE):
         return {"minItems": number + (test is Comparison.ABOVE)}
     most = {"maxItems": max(number - (test is Comparison.BELOW), 0)}

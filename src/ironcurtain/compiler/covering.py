@@ -99,6 +99,7 @@ def kept_out(
             leaf in pick.kept_out
             or (_goes_along(argument, tool) and not argument.roles <= limited)
             or (not invites and _is_invited(argument, tool))
+            or is_saved_aside(argument)
             or ((uncovered or sent_along) and not statement.doing.tools)
         ):
             if argument.required and uncovered:
@@ -108,6 +109,12 @@ def kept_out(
         elif argument.unclear:
             unless.append(Part(values={f"arg:{leaf}": {"matches": _MORE_THAN_A_NAME}}))
     return unless
+
+
+def is_saved_aside(argument: Argument) -> bool:
+    """Return whether an argument says where a result is saved: naming the tool does not permit it."""
+    paths = {role for role in argument.roles if role.endswith("-path")}
+    return not argument.required and paths == {"write-path"}
 
 
 def _goes_along(argument: Argument, tool: Tool) -> bool:

@@ -20,6 +20,7 @@ from ironcurtain.compiler.counts import can_be_counted
 from ironcurtain.compiler.covering import (
     covered_roles,
     harmless_ways,
+    is_saved_aside,
     kept_out,
     leading_elsewhere,
     people_outside,
@@ -308,16 +309,30 @@ class _Compiler:
             shown = ", ".join(unclear)
             notes.append(f"{tool.key}: {shown} may only be a name; to permit more, add: where `{unclear[0]}` is given")
         ways = harmless_ways(tool, named)
+        aside = [leaf for leaf in shut if is_saved_aside(tool.arguments[leaf])]
+        mood = Mood.ASK if asks else Mood.MAY
         for alternative in (one.with_(two) for one in ground.alternatives for two in ways):
             part = base.with_(replace(alternative, absent=frozenset()))
             groups = [*unless, *(Part(values={f"arg:{leaf}": PRESENT}) for leaf in sorted(alternative.absent))]
-            conditions = conditions_of(part, groups)
-            if part.roles:
-                roles = covered | (tool.of(Category.OTHER) if statement.doing.tools else frozenset())
-                conditions["roles"] = sorted(resources_of(tool) & roles | part.roles)
-            yield Draft.of(LAYERS[Mood.ASK if asks else Mood.MAY], tool, conditions)
+            yield self._permission(statement, tool, part, groups, covered, mood)
+            if aside and not part.paths:  # in the sandbox, where writing is free
+                written = frozenset(role for leaf in aside for role in tool.arguments[leaf].roles if "-path" in role)
+                inside = part.with_(Part(paths=(written, (self.setup.known.sandbox,))))
+                groups = [group for group in groups if not any(stays_out(leaf, [group]) for leaf in aside)]
+                yield self._permission(statement, tool, inside, groups, covered, mood)
         if len(ground.alternatives) > 1:
             yield from self._carried(tool, ground, base, unless)
+
+    @staticmethod
+    def _permission(
+        statement: Statement, tool: Tool, part: Part, unless: list[Part], covered: frozenset[str], mood: Mood
+    ) -> Draft:
+        """Return a rule that permits, or asks, for the roles that a statement covers."""
+        conditions = conditions_of(part, unless)
+        if part.roles:
+            roles = covered | (tool.of(Category.OTHER) if statement.doing.tools else frozenset())
+            conditions["roles"] = sorted(resources_of(tool) & roles | part.roles)
+        return Draft.of(LAYERS[mood], tool, conditions)
 
     def _carried(self, tool: Tool, ground: Ground, base: Part, unless: list[Part]) -> Iterator[Draft]:
         """What goes along where the values that decide are of several kinds: each decides about itself.

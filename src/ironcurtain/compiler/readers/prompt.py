@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ironcurtain.compiler.covering import is_saved_aside
 from ironcurtain.model.roles import Category, Role, category
 
 if TYPE_CHECKING:
@@ -97,6 +98,8 @@ Budgets: must never make more than 200 calls per task. / spend more than $5 per 
   marked (widens), must then be left out or at their default; a `may` for sending does not cover attachments. If the
   owner permits attachments, write a second statement with all limits repeated: `may send email to contacts with
   attachments from Projects.` If the owner says nothing about attachments, write nothing.
+- No `may` permits an argument marked (writes; only if named) that it does not name, but for files in the sandbox. Where the
+  owner says where files go, name it in the permission for the tool: ``where `output` is in Exports or left out``.
 - Nothing is known of an argument marked (a name only): a `may` that does not name it permits it as plain words or a number
   in words, without / @ = or a file ending. Where the owner's permission needs more, add ``where `argument` is given``.
 - To permit a calendar event with guests or a task with an assignee, write `to ...` in the statement.
@@ -244,6 +247,8 @@ def _argument(argument: Argument, tool: Tool) -> str:
         text += " (widens)"
     if argument.unclear:
         text += " (a name only)"
+    if is_saved_aside(argument):
+        text += " (writes; only if named)"
     more = tool.might.optional.get(argument.leaf)
     return text + (f" (given, it might also {', '.join(sorted(more))})" if more else "")
 

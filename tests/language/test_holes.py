@@ -2054,3 +2054,21 @@ def test_a_list_of_objects_is_no_number() -> None:
     found = policy("may use t/create_voucher where `entries.amount` is at most 25000.", voucher)
     assert found.decide("t/create_voucher", kind="x", entries=[{"amount": 40_000}]) == "deny"
     assert found.decide("t/create_voucher", kind="x", entries=[{"amount": 20_000}]) == "allow"
+
+
+def test_a_directory_in_the_place_of_a_file_is_an_error_in_what_permits() -> None:
+    video = {
+        "v": [
+            tool("probe", "Show the properties of a video file.", "input"),
+            tool("git_log", "Show the commits.", "repo_path"),
+        ]
+    }
+    (problem,) = compiled("may use v/probe where `input` is Projects.", video).compiled.problems
+    assert problem.help.startswith('write `input` is in "Projects"')
+    for line in (
+        "may use v/probe where `input` is in Projects.",
+        f'may use v/probe where `input` is "{HOME}/Projects".',
+        "may use v/git_log where `repo_path` is Projects.",
+        "must never use v/probe where `input` is Projects.",
+    ):
+        assert not compiled(line, video).compiled.problems

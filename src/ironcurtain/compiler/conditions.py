@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 
 _FOLDERS: Final = frozenset({"folder", "mailbox", "notebook", "album", "directory", "label", "category", "collection"})
+_DIRECTORIES: Final = frozenset(
+    {"dir", "directory", "folder", "repo", "repository", "root", "cwd", "workdir", "workspace", "project", "vault"}
+)
 _SEPARATED: Final = re.compile(r"(?i)separated|delimited|list of|one or more|several|multiple")
 _OPEN_HOST: Final = re.compile(r"(?i)[a-z][a-z0-9+.-]*://[^/]*")
 """A URL that ends in its host, which another host may begin with."""
@@ -55,6 +58,8 @@ class Conditions:
                 f"write `{argument.leaf}` {test.value} ... or left out,"
                 f" or `{argument.leaf}` is given and {test.value} ...",
             )
+        if certain and test is Comparison.IS:
+            self._require_file(condition, argument)
         first, *rest = self._by_kind(condition, argument)
         part, negated = self._asked(first, argument, tool, certain=certain)
         loosely = certain == negated
@@ -73,6 +78,16 @@ class Conditions:
             parts = tuple(each.with_(present) for each in parts)
         absent = [_absent(argument)] if condition.or_left_out else []
         return Ground((*parts, *absent), covers=covers, names=names, notes=notes)
+
+    def _require_file(self, condition: Condition, argument: Argument) -> None:
+        """Raise a `Problem` for a directory of the set-up where a file stands: it would permit no file in it."""
+        named = next((name for name in condition.values if self.values.setup.directory_of(name) is not None), None)
+        if named is not None and argument.has(Category.PATH) and _DIRECTORIES.isdisjoint(argument.words):
+            shown, where = f'"{named.text}"', self.values.setup.directory_of(named)
+            raise Problem(
+                f"`{argument.leaf}` is {shown} holds for no file in that directory",
+                f'write `{argument.leaf}` is in {shown}, or for the directory itself `{argument.leaf}` is "{where}"',
+            )
 
     def _otherwise_spelled(self, condition: Condition, argument: Argument, tool: Tool) -> tuple[Part, ...]:
         """What else a value may be that is tightened by its name: one of several in a text, a member of a list."""

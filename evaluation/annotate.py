@@ -19,7 +19,7 @@ from ironcurtain.compiler.llm.annotating import question
 DATA: Final = Path(__file__).parent
 LABELS: Final = tuple(
     """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
-    sixteenth seventeenth eighteenth nineteenth twentieth twentyfirst""".split()  # noqa: SIM905 - to be read
+    sixteenth seventeenth eighteenth nineteenth twentieth twentyfirst twentysecond""".split()  # noqa: SIM905 - to be read
 )
 CRITICAL: Final = frozenset(
     {"read-path", "write-path", "delete-path", "fetch-url", "send-url", "recipient", "attendee", "command"}

@@ -2072,3 +2072,19 @@ def test_a_directory_in_the_place_of_a_file_is_an_error_in_what_permits() -> Non
         "must never use v/probe where `input` is Projects.",
     ):
         assert not compiled(line, video).compiled.problems
+
+
+def test_what_may_be_a_flag_or_a_file_is_saved_nowhere() -> None:
+    page = {
+        "b": [
+            tool(
+                "get_page_text",
+                "Get the text of a page.",
+                "",
+                saveTo={"type": ["boolean", "string"], "description": "Save to a file."},
+            )
+        ]
+    }
+    found = policy("may use b/get_page_text.", page)
+    assert found.decide("b/get_page_text") == "allow"
+    assert found.decide("b/get_page_text", saveTo=f"{HOME}/.zshrc") == "deny"

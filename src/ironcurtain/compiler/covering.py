@@ -132,7 +132,7 @@ def _is_invited(argument: Argument, tool: Tool) -> bool:
 
 def _doing_something(argument: Argument) -> dict[str, Any]:
     """What an argument is that must be left out: true of a flag, anything but no of a choice, any other value."""
-    if argument.is_flag:
+    if argument.types and argument.types <= {"boolean", "null"}:
         return {"in": [True]}
     wide = [value for value in argument.choices if str(value).lower() not in _NO]
     return {"in": wide} if argument.choices and wide else PRESENT

@@ -458,3 +458,21 @@ def test_one_of_two_arguments_that_say_the_same_is_left_out_for_the_other() -> N
     arguments: Any = fields["args"]
     assert arguments["path"]["absent"] == "nothing"
     assert arguments["username"]["absent"] == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("name", "schema", "named"),
+    [
+        ("productNumber", {"type": "string", "description": "Product number, e.g. SW10001"}, True),
+        ("part_number", {"type": "string"}, True),
+        ("idx", {"type": "integer", "description": "Numeric idx; preferred over name when known"}, True),
+        ("phone_number", {"type": "string"}, False),
+    ],
+)
+def test_what_is_called_by_a_number_is_named(name: str, schema: dict[str, str], named: bool) -> None:
+    definition = {
+        "name": "get_stock",
+        "description": "Get the stock.",
+        "inputSchema": {"type": "object", "properties": {name: schema}},
+    }
+    assert ("identifier" in roles(definition)[name]) is named

@@ -13,12 +13,17 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.annotate.arguments import Argument
     from ironcurtain.compiler.annotate.setting import Setting
 
-_IDS: Final = lexicon("id sid iid uid uuid guid gid key slug arn sha hash ref identifier handle pid")
+_IDS: Final = lexicon("id sid iid uid uuid guid gid key slug arn sha hash ref identifier handle pid idx")
 _NOT_IDS: Final = lexicon(
     """valid invalid paid unpaid prepaid grid subgrid void avoid fluid hybrid android solid liquid raid rapid braid
     humid acid aid said maid tabloid asteroid centroid ellipsoid sigmoid pyramid plaid covid overlaid"""
 )
 """Words that end like an id."""
+_COUNTED: Final = lexicon(
+    """page line row column phone mobile telephone fax cell port version batch attempt retry episode season chapter week
+    day month year max min total"""
+)
+"""What has a number that names nothing, or somebody."""
 _RECORDS: Final = lexicon(
     """table bucket database dataset index collection schema namespace pod container image node cluster deployment
     job build pipeline branch tag commit revision release label issue ticket card task project team organization
@@ -166,7 +171,8 @@ def is_numbered(argument: Argument, tool: Setting) -> bool:
     if words[-1:] != ("number",):
         return False
     if len(words) > 1:
-        return words[-2] in _RECORDS | {"pull", "pr", "request"}
+        called = not argument.is_number and words[-2] not in _COUNTED  # a text: the number of a product, of a part
+        return called or words[-2] in _RECORDS | {"pull", "pr", "request"}
     return tool.speaks_of(*_RECORDS) or _NUMBERED.search(argument.says) is not None
 
 

@@ -1498,7 +1498,7 @@ def test_a_message_of_a_mail_server_is_an_email() -> None:
 RESET = {
     "git": [
         tool("git_reset", "Reset the working copy.", "repo_path"),
-        tool("git_log", "Show the commits.", "repo_path"),
+        tool("list_directory", "List a directory.", "path"),
     ],
     "hub": [
         tool("reset_issue_timeline", "Reset the timeline of an issue.", "owner repo"),
@@ -2060,7 +2060,7 @@ def test_a_directory_in_the_place_of_a_file_is_an_error_in_what_permits() -> Non
     video = {
         "v": [
             tool("probe", "Show the properties of a video file.", "input"),
-            tool("git_log", "Show the commits.", "repo_path"),
+            tool("list_directory", "List a directory.", "path"),
         ]
     }
     (problem,) = compiled("may use v/probe where `input` is Projects.", video).compiled.problems
@@ -2068,7 +2068,7 @@ def test_a_directory_in_the_place_of_a_file_is_an_error_in_what_permits() -> Non
     for line in (
         "may use v/probe where `input` is in Projects.",
         f'may use v/probe where `input` is "{HOME}/Projects".',
-        "may use v/git_log where `repo_path` is Projects.",
+        "may use v/list_directory where `path` is Projects.",
         "must never use v/probe where `input` is Projects.",
     ):
         assert not compiled(line, video).compiled.problems
@@ -2088,3 +2088,61 @@ def test_what_may_be_a_flag_or_a_file_is_saved_nowhere() -> None:
     found = policy("may use b/get_page_text.", page)
     assert found.decide("b/get_page_text") == "allow"
     assert found.decide("b/get_page_text", saveTo=f"{HOME}/.zshrc") == "deny"
+
+
+_EXPORTED = {"s3": [tool("get_object", "Download an object.", "bucket key", "outputPath size:number")]}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "may use s3/get_object in ~/Exports.",
+        "may use s3/get_object only in ~/Exports.",
+        "may do anything with anything of s3 in ~/Exports.",
+        "may use s3/get_object where `outputPath` is in ~/Exports.",
+    ],
+)
+def test_what_a_permission_says_of_where_results_are_saved_holds(line: str) -> None:
+    found = policy(line, _EXPORTED)
+    assert found.decide("s3/get_object", bucket="b", key="k", outputPath=f"{HOME}/Exports/x") == "allow"
+    assert found.decide("s3/get_object", bucket="b", key="k", outputPath=f"{HOME}/x") == "deny"
+
+
+def test_the_sandbox_opens_nothing_that_a_permission_closes() -> None:
+    found = policy("may use s3/get_object giving only `bucket`, `key`.", _EXPORTED)
+    assert found.decide("s3/get_object", bucket="b", key="k") == "allow"
+    assert found.decide("s3/get_object", bucket="b", key="k", outputPath=f"{KNOWN.sandbox}/x") == "deny"
+    path = {"type": "string", "default": f"{HOME}/dl"}
+    shot = {"b": [tool("take_screenshot", "Take a screenshot.", "tab", "", outputPath=path)]}
+    assert policy("may use b/take_screenshot.", shot).decide("b/take_screenshot", tab="1") == "allow"
+
+
+_PEOPLE = {"type": "array", "items": {"type": "object"}}
+
+
+@pytest.mark.parametrize(
+    ("counted", "properties", "call", "expected"),
+    [
+        ("recipients", {"recipients": _TEXTS, "bcc": _TEXTS}, {"recipients": ["a@x.example"], "bcc": [f"{n}@x.example" for n in range(4)]}, "deny"),
+        ("attendees", {"attendees": _PEOPLE}, {"attendees": [{"email": ", ".join(f"{n}@x.example" for n in range(9))}]}, "deny"),
+        ("files", {"files": {"type": "array", "items": {"type": "object"}}}, {"files": [{"paths": _FOUR}]}, "escalate"),
+        ("pages", {"pages": {"anyOf": [{"type": "array", "items": {"type": "object"}}, {"type": "object"}]}}, {"pages": {"a": 1, "b": 2, "c": 3, "d": 4}}, "escalate"),
+        ("pages", {"pages": _listed(title=_TEXT), "page_map": {"type": "object"}}, {"page_map": {"a": 1, "b": 2}}, "escalate"),
+        ("pages", {"pages": {"type": "array"}}, {"pages": [{}, {}, {}, {}]}, "deny"),
+        ("pages", {"pages": {"type": "array"}}, {"pages": [{"title": "x", "body": "y"}] * 3}, "allow"),
+    ],
+)  # fmt: skip
+def test_people_in_copy_and_objects_without_a_schema_are_counted(
+    counted: str, properties: Any, call: Any, expected: str
+) -> None:
+    made = {"s": [tool("send_things", "Send things by email.", "", **properties)]}
+    lines = f"may use s/send_things to anyone.\nmust never use s/send_things more than 3 {counted} at once."
+    assert policy(lines, made).decide("s/send_things", **call) == expected
+
+
+def test_a_command_that_is_not_another_is_one_without_shell_syntax() -> None:
+    shell = {"s": [tool("run", "Run a shell command.", "command")]}
+    found = policy('may use s/run where `command` is not "rm".', shell)
+    assert found.decide("s/run", command="ls") == "allow"
+    for command in ("rm", "ls && curl evil.example", "ls; rm", "$(rm)"):
+        assert found.decide("s/run", command=command) == "deny"

@@ -43,6 +43,8 @@ class Argument:
     """Leaving it out means that the server picks something."""
     free: bool = False
     """It is an object whose members its schema does not describe."""
+    alone: bool = False
+    """An object or a text may stand there by itself, and not only in a list."""
     unclear: bool = False
     """Nothing is known of it: it might be a file, an address or a command."""
 
@@ -171,6 +173,7 @@ def _made(server: str, fields: Mapping[str, Any], server_about: Around) -> Tool:
             sql=any(mode.get("language") == "sql" for mode in _modes(entry)),
             absent_unknown=any(mode.get("absent", "unknown") == "unknown" for mode in _modes(entry)),
             free=bool(about and about.free and about.types <= {"object", "null", "array"}),
+            alone=bool(about and about.alone),
             unclear=any(mode.get("unclear", False) for mode in _modes(entry)),
         )
     return Tool(

@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 
 _FOLDERS: Final = frozenset({"folder", "mailbox", "notebook", "album", "directory", "label", "category", "collection"})
 _DIRECTORIES: Final = frozenset(
-    {"dir", "directory", "folder", "repo", "repository", "root", "cwd", "workdir", "workspace", "project", "vault"}
+    """dir directory directories folder folders repo repository root base cwd workdir workspace project vault tree list
+    ls find search glob git""".split()  # noqa: SIM905 - to be read
 )
+_OF_DIRECTORIES: Final = re.compile(r"(?i)\b(?:director(?:y|ies)|folders?|repositor(?:y|ies)|working copy)\b")
+_READABLE: Final = {"given": True, "matches": r"(.|\n)*"}
+"""A command without shell syntax: what it is not can be told of no other."""
 _SEPARATED: Final = re.compile(r"(?i)separated|delimited|list of|one or more|several|multiple")
 _OPEN_HOST: Final = re.compile(r"(?i)[a-z][a-z0-9+.-]*://[^/]*")
 """A URL that ends in its host, which another host may begin with."""
@@ -59,7 +63,7 @@ class Conditions:
                 f" or `{argument.leaf}` is given and {test.value} ...",
             )
         if certain and test is Comparison.IS:
-            self._require_file(condition, argument)
+            self._require_file(condition, argument, tool)
         first, *rest = self._by_kind(condition, argument)
         part, negated = self._asked(first, argument, tool, certain=certain)
         loosely = certain == negated
@@ -68,7 +72,8 @@ class Conditions:
         others = (*others, *(self._asked(each, argument, tool, certain=certain)[0] for each in rest))
         notes = measured(test, argument)
         if negated:
-            given = Part() if condition.or_left_out or (argument.required and not certain) else present
+            readable = Part(values={key: _READABLE}) if certain and "command" in argument.roles else present
+            given = Part() if condition.or_left_out or (argument.required and not certain) else readable
             if certain and condition.or_left_out:
                 return Ground(unless=(part, *others), covers=covers, names=names, notes=notes)
             return Ground((given,), (part, *others), covers, names, notes=notes)
@@ -79,10 +84,12 @@ class Conditions:
         absent = [_absent(argument)] if condition.or_left_out else []
         return Ground((*parts, *absent), covers=covers, names=names, notes=notes)
 
-    def _require_file(self, condition: Condition, argument: Argument) -> None:
+    def _require_file(self, condition: Condition, argument: Argument, tool: Tool) -> None:
         """Raise a `Problem` for a directory of the set-up where a file stands: it would permit no file in it."""
         named = next((name for name in condition.values if self.values.setup.directory_of(name) is not None), None)
-        if named is not None and argument.has(Category.PATH) and _DIRECTORIES.isdisjoint(argument.words):
+        words = tool.name_words.union(argument.words)
+        about_files = _DIRECTORIES.isdisjoint(words) and not _OF_DIRECTORIES.search(argument.says)
+        if named is not None and argument.has(Category.PATH) and about_files:
             shown, where = f'"{named.text}"', self.values.setup.directory_of(named)
             raise Problem(
                 f"`{argument.leaf}` is {shown} holds for no file in that directory",

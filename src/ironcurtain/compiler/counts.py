@@ -29,13 +29,16 @@ def count(limit: Count, tool: Tool) -> Ground | None:
     holds one adds one to each.
     """
     more = {"minItems": limit.beyond + 1}
-    if not limit.noun or (counts_people(limit) and not any(_counts(a, normal(limit.noun)) for a in _lists(tool))):
-        people = sorted(tool.of(Category.PARTY))
-        return Ground((Part(values={f"role:{'+'.join(people)}": more}),)) if people else None
+    people = sorted(tool.of(Category.PARTY)) if not limit.noun or counts_people(limit) else []
+    everybody = (Part(values={f"role:{'+'.join(people)}": more}),) if people else ()
+    if not limit.noun or (people and not any(_counts(a, normal(limit.noun)) for a in _lists(tool))):
+        return Ground(everybody) if people else None
     noun = normal(limit.noun)
     meant = [a for a in tool.arguments.values() if _counts(a, noun)] or _of_its_things(noun, tool)
     several = [a for a in meant if "array" in a.types or "[]" in a.leaf]
-    if any(a not in several and (is_plural(a) or _is_written_out(a)) for a in meant) or _is_beside(noun, tool):
+    if any(a not in several and (is_plural(a) or a.free or _is_written_out(a)) for a in meant) or _is_beside(
+        noun, tool
+    ):
         return None  # several in one text, or one more in an object, cannot be counted
     lists: dict[str, dict[str, None]] = {}
     for argument in several:
@@ -59,7 +62,7 @@ def count(limit: Count, tool: Tool) -> Ground | None:
             parts += [{f"arg:{a}": least} | {f"arg:{b}": PRESENT for b in beside} for a in every]
     if len(single) > limit.beyond:
         parts += [{f"arg:{a}": PRESENT for a in beside} for beside in combinations(single, limit.beyond + 1)]
-    return Ground(tuple(Part(values=values) for values in parts))
+    return Ground((*everybody, *(Part(values=values) for values in parts)))
 
 
 def _adds_to(single: Argument, several: Argument, noun: str) -> bool:
@@ -78,7 +81,9 @@ def _subjects(argument: Argument, noun: str, *, people: bool) -> tuple[str, ...]
     """
     *lists, own = argument.leaf.split("[]")
     if not lists:
-        return (f"{own}[]",) if argument.free else (own,)
+        if not argument.free and not argument.types <= {"array", "null"}:
+            return () if argument.alone and is_plural(argument) else (own,)
+        return () if argument.alone or noun == "file" else (f"{own}[]",)  # a map; or a list in each of them
     bearing = [place for place, each in enumerate(lists, 1) if noun in _nouns_of(each)]
     elements = "[]".join(lists[: bearing[-1] if bearing else len(lists)]) + "[]"
     if bearing and bearing[-1] < len(lists):

@@ -99,7 +99,7 @@ def kept_out(
             leaf in pick.kept_out
             or (_goes_along(argument, tool) and not argument.roles <= limited)
             or (not invites and _is_invited(argument, tool))
-            or is_saved_aside(argument)
+            or (is_saved_aside(argument) and statement.doing.tools and not argument.roles <= limited)
             or ((uncovered or sent_along) and not statement.doing.tools)
         ):
             if argument.required and uncovered:
@@ -114,7 +114,7 @@ def kept_out(
 def is_saved_aside(argument: Argument) -> bool:
     """Return whether an argument says where a result is saved: naming the tool does not permit it."""
     paths = {role for role in argument.roles if role.endswith("-path")}
-    return not argument.required and paths == {"write-path"}
+    return not argument.required and not argument.has_default and paths == {"write-path"}
 
 
 def _goes_along(argument: Argument, tool: Tool) -> bool:

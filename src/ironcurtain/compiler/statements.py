@@ -309,7 +309,7 @@ class _Compiler:
             shown = ", ".join(unclear)
             notes.append(f"{tool.key}: {shown} may only be a name; to permit more, add: where `{unclear[0]}` is given")
         ways = harmless_ways(tool, named)
-        aside = [leaf for leaf in shut if is_saved_aside(tool.arguments[leaf])]
+        aside = [leaf for leaf in shut if is_saved_aside(tool.arguments[leaf]) and not stays_out(leaf, ground.unless)]
         mood = Mood.ASK if asks else Mood.MAY
         for alternative in (one.with_(two) for one in ground.alternatives for two in ways):
             part = base.with_(replace(alternative, absent=frozenset()))

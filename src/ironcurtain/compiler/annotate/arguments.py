@@ -41,6 +41,8 @@ class Argument:
     """A list of plain values."""
     free: bool = False
     """An object without described members."""
+    alone: bool = False
+    """An object, or a text, may stand there by itself, and not only in a list."""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -172,6 +174,9 @@ class _Walk:
         texts = [argument.says]
         for variant in self._variants(node):
             texts.append(_take(argument, variant) or _title(argument, variant))
+            argument.alone |= any(
+                kind in ("object", "string") for kind in (variant.get("type"), *_listed(variant.get("type")))
+            )
             for item in self._variants(variant.get("items")):
                 argument.several |= item.get("type") != "array"
                 texts.append(_take(argument, item))

@@ -29,8 +29,14 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.document import Sentence
     from ironcurtain.compiler.drafts import Compiled
 
-FRESH: Final = ("aspen", "yew", "maple", "thorn")
+FRESH: Final = ("wren", "finch")
 SEEN: Final = (
+    "sloe",
+    "tansy",
+    "aspen",
+    "yew",
+    "maple",
+    "thorn",
     "larch",
     "rowan",
     "alder",
@@ -94,6 +100,7 @@ First looks, newest first; the share kept, of the calls that no question about c
 
 | sets | texts | calls | owner | model | model twice | unsafe |
 | --- | ---: | ---: | --- | --- | --- | --- |
+| *sloe*, *tansy* | 12 | 432 | 113 of 144 (78 %) | 126 of 135 (93 %) | 121 of 130 (93 %) | owner 1, model 2 |
 | *aspen*, *yew* | 12 | 432 | 114 of 124 (91.9 %) | 114 of 126 (90.5 %) | 113 of 126 (89.7 %) | 0 |
 | *maple*, *thorn* | 12 | 432 | 107 of 116 (92.2 %) | 99 of 119 (83 %) | 98 of 119 (82 %) | 0 |
 | *larch*, *rowan* | 12 | 432 | 126 of 150 (84 %) | 123 of 147 (84 %) | 122 of 147 (83 %) | 0 |
@@ -129,6 +136,12 @@ look. The unsafe call is a discount of 0.25 that the owner, who did not know the
 
 In *dune* one sentence that the closed table read then (a channel that is off limits) is left to the owner since, who
 was not asked about it: its row below is lower than the first look.
+
+In *sloe* and *tansy* a permission for a tool by its name covered a file that an optional argument names (both calls of
+the model), and *entries is at most 25000* counted a list of objects (the owner's). 13 of the owner's losses are one text
+without paragraphs, of which two answers to one sentence excluded each other, which nobody told the owner; eight more are
+*is* with a directory where *is in* was meant, which permitted no file. All of these were mended after the look; what
+readers said then is partly an error now, so the rows below are lower.
 
 From *maple* on the servers are drawn by lot from all catalogues, whether a text had them before or not, and owners see
 with each statement what it leaves shut, as the terminal shows it. In *maple* and *thorn* one item of a list that could

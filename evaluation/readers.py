@@ -100,6 +100,7 @@ First looks, newest first; the share kept, of the calls that no question about c
 
 | sets | texts | calls | owner | model | model twice | unsafe |
 | --- | ---: | ---: | --- | --- | --- | --- |
+| *wren*, *finch* | 12 | 432 | 126 of 146 (86 %) | 129 of 145 (89 %) | 127 of 145 (88 %) | 0 |
 | *sloe*, *tansy* | 12 | 432 | 113 of 144 (78 %) | 126 of 135 (93 %) | 121 of 130 (93 %) | owner 1, model 2 |
 | *aspen*, *yew* | 12 | 432 | 114 of 124 (91.9 %) | 114 of 126 (90.5 %) | 113 of 126 (89.7 %) | 0 |
 | *maple*, *thorn* | 12 | 432 | 107 of 116 (92.2 %) | 99 of 119 (83 %) | 98 of 119 (82 %) | 0 |
@@ -136,6 +137,11 @@ look. The unsafe call is a discount of 0.25 that the owner, who did not know the
 
 In *dune* one sentence that the closed table read then (a channel that is off limits) is left to the owner since, who
 was not asked about it: its row below is lower than the first look.
+
+In *wren* and *finch* four losses of every reader are files in the sandbox that a tool writes with a name of something
+in it (a sheet, a form), which no sentence permits; three are members of objects without a schema, three the names of a
+remote store beside a directory, two numbers of things in one text. Between the first answers and the last, three faults
+of the program that told owners what their answers came to were mended.
 
 In *sloe* and *tansy* a permission for a tool by its name covered a file that an optional argument names (both calls of
 the model), and *entries is at most 25000* counted a list of objects (the owner's). 13 of the owner's losses are one text

@@ -144,10 +144,10 @@ remote store beside a directory, two numbers of things in one text. Between the 
 of the program that told owners what their answers came to were mended.
 
 In *sloe* and *tansy* a permission for a tool by its name covered a file that an optional argument names (both calls of
-the model), and *entries is at most 25000* counted a list of objects (the owner's). 13 of the owner's losses are one text
-without paragraphs, of which two answers to one sentence excluded each other, which nobody told the owner; eight more are
-*is* with a directory where *is in* was meant, which permitted no file. All of these were mended after the look; what
-readers said then is partly an error now, so the rows below are lower.
+the model), and *entries is at most 25000* counted a list of objects (the owner's). 13 of the owner's losses are one
+text without paragraphs, of which two answers to one sentence excluded each other, which the program did not tell; eight
+more are *is* with a directory where *is in* was meant, which permitted no file. All of these were mended after the
+look; what readers said then is partly an error now, so the rows below are lower.
 
 From *maple* on the servers are drawn by lot from all catalogues, whether a text had them before or not, and owners see
 with each statement what it leaves shut, as the terminal shows it. In *maple* and *thorn* one item of a list that could

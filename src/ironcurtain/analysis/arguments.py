@@ -195,7 +195,7 @@ class Arguments:
         if len(values) == 1 and values[0] in (None, []):
             return values[0]
         variants = list(variants_of(self._root, node))
-        if any(_elements(variant) or "array" in _types(variant) for variant in variants):
+        if elements or any(_elements(variant) or "array" in _types(variant) for variant in variants):
             inner = [
                 each for variant in variants for one in _elements(variant) for each in variants_of(self._root, one)
             ]

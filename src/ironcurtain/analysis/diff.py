@@ -14,6 +14,7 @@ from ironcurtain.analysis.options import REFUSED, SOURCES, UNREADABLE
 from ironcurtain.analysis.regions import Judge
 from ironcurtain.analysis.space import Ruleset, Spaces
 from ironcurtain.engine.chain import RuleBook
+from ironcurtain.mediation.decide import decide_call
 from ironcurtain.model.decision import Stage
 from ironcurtain.model.policy import without_members
 from ironcurtain.model.roles import Category, category
@@ -92,7 +93,7 @@ def diff_policies(old: Loaded, new: Loaded, now: float) -> Difference:
     redescribed = [key for key in after if key in before and key not in shared]
     chains = Ruleset(old.policy.book, old.policy.setup.sandbox), Ruleset(new.policy.book, new.policy.setup.sandbox)
     nothing = Ruleset(RuleBook(()), new.policy.setup.sandbox)
-    work = _Work(new, now)
+    work = _Work(new, now, old)
     work.compare([after[key] for key in shared], chains, old.policy)
     work.compare([after[key] for key in after if key not in shared], (nothing, chains[1]), new.policy)
     return Difference(
@@ -109,6 +110,7 @@ def diff_policies(old: Loaded, new: Loaded, now: float) -> Difference:
 class _Work:
     loaded: Loaded
     now: float
+    old: Loaded
     changes: list[Change] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
     regions: int = 0
@@ -128,6 +130,10 @@ class _Work:
             for region in judge.regions(space):
                 self.regions += 1
                 self._look(region, found)
+            for outcomes, changed in [*found.items()] if space.counts_elements else ():
+                if changed.example is not None and not self._is_so(changed.example, outcomes):
+                    self.doubts.append(f"{tool.server}/{tool.name}: elements are counted apart from what is in them")
+                    del found[outcomes]
             self.changes += _told(tool, found)
 
     def _look(self, region: Region, found: dict[Outcomes, _Changed]) -> None:
@@ -141,6 +147,12 @@ class _Work:
                     continue
                 self._show(region, choices, found.setdefault(outcomes, _Changed()))
             _note(region, outcomes, found[outcomes])
+
+    def _is_so(self, example: Example, outcomes: Outcomes) -> bool:
+        """Return whether the rules of both policies decide an example as it was made up to show."""
+        before = decide_call(example.call, self.old, self.now).decision
+        both = zip((before, example.decision), outcomes, strict=True)
+        return all(said.stage is not Stage.RULES or said.outcome is outcome for said, outcome in both)
 
     def _show(self, region: Region, choices: tuple[Choice, ...], changed: _Changed) -> None:
         example = example_of(region, choices, self.loaded, self.now)

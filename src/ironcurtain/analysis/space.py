@@ -54,6 +54,8 @@ class ToolSpace:
     """The nodes of complete calls."""
     doubts: tuple[str, ...]
     """Why there may be calls that are not among them; none if there are none."""
+    counts_elements: bool = False
+    """Elements of lists are counted, apart from what is in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,8 @@ class Spaces:
         start, ends = nodes_of(columns, work.sight)
         if ends is None:
             doubts.append(f"more than {MAX_STEPS} combinations that rules tell apart")
-        return ToolSpace(tool, work.arguments, work.sight, tuple(columns), start, ends or (), tuple(doubts))
+        counts = bool(work.counted_lists())
+        return ToolSpace(tool, work.arguments, work.sight, tuple(columns), start, ends or (), tuple(doubts), counts)
 
     def _options(self, work: _Work, leaf: Shape, tests: list[tuple[Test, bool]]) -> tuple[list[Option], bool]:
         roles = _roles(leaf)

@@ -153,6 +153,11 @@ class Regions:
             own = [item for item in call.values if item.leaf == leaf.leaf]
             by_role = {item.role: tuple(other.value for other in own if other.role == item.role) for item in own}
             parts.append(sight.part(by_role, {leaf.leaf: call.leaves.get(leaf.leaf, ())}))
+        own_names = {leaf.leaf for leaf in leaves_of(space.tool.arguments)}
+        elements = {
+            name: values for name, values in call.leaves.items() if name.endswith("[]") and name not in own_names
+        }
+        parts += [sight.part({}, {name: values}) for name, values in elements.items()]
         facts, counts = 0, sight.nothing
         for part in parts:
             facts, counts = facts | part.facts, sight.added(counts, part.counts)

@@ -335,7 +335,7 @@ def _parties(landmarks: Landmarks) -> Iterator[Sample]:
     yield Sample(f"{_someone(other, landmarks)}@{other}", "anybody else with an address")
     yield Sample(_fresh("somebody", landmarks.taken()), "anybody else by name")
     yield Sample('"', "a list of people that cannot be read")
-    yield Sample(",", "separators that name nobody", optional=True)
+    yield Sample(",", "separators alone, without a name", optional=True)
 
 
 def _places(landmarks: Landmarks) -> Iterator[Sample]:

@@ -23,7 +23,7 @@ _COUNTED: Final = lexicon(
     """page line row column phone mobile telephone fax cell port version batch attempt retry episode season chapter week
     day month year max min total"""
 )
-"""What has a number that names nothing, or somebody."""
+"""What has a number that is not its name: a page, a telephone."""
 _RECORDS: Final = lexicon(
     """table bucket database dataset index collection schema namespace pod container image node cluster deployment
     job build pipeline branch tag commit revision release label issue ticket card task project team organization

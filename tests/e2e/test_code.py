@@ -622,8 +622,11 @@ def test_a_program_of_an_agent_that_left_goes_on_waiting(house: House) -> None:
         ).encode()
     )
     program = coded.until("waiting")
+    there = house.status()["sessions"]
     agent.close()
-    time.sleep(0.2)
+    deadline = time.monotonic() + 30
+    while house.status()["sessions"] >= there and time.monotonic() < deadline:
+        time.sleep(0.05)  # until the daemon has seen that it left
     assert coded.until("waiting")["run"] == program["run"]
     house.run("approvals", "approve", program["question"])
     coded.until("done")

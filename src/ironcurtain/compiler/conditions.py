@@ -41,6 +41,8 @@ class Conditions:
     """Grounds a condition on an argument."""
 
     values: Values
+    beside: tuple[str, ...] = ()
+    """Directories where a file may be made besides those that are named."""
     by_name: bool = False
     """Directories are compared by the name of the path, because a rule has room for one condition on paths."""
 
@@ -244,11 +246,11 @@ class Conditions:
         key = f"arg:{argument.leaf}"
         if meant.paths:
             roles = frozenset(r for r in argument.roles if r.endswith("-path"))
+            places = (*meant.paths, *(self.beside if certain and roles == {"write-path"} else ()))
             if roles and not self.by_name and not any(is_shared(tool, argument.leaf, role) for role in roles):
-                return Part(paths=(roles, meant.paths))
+                return Part(paths=(roles, places))
             if roles:  # a canonical path
-                places = "|".join(f"{escaped(place.rstrip('/'))}(/.*)?" for place in meant.paths)
-                return Part(values={key: {"matches": places}})
+                return Part(values={key: {"matches": "|".join(f"{escaped(each.rstrip('/'))}(/.*)?" for each in places)}})
             home = self.values.setup.known.home
             spelled = [*meant.paths, *("~" + p.removeprefix(home) for p in meant.paths if p.startswith(f"{home}/"))]
             return Part(values={key: {"matches": under(spelled if not certain else meant.paths, certain=certain)}})

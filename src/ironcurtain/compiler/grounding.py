@@ -23,6 +23,7 @@ from ironcurtain.compiler.parts import PRESENT, Ground, Part
 from ironcurtain.compiler.picking import is_about
 from ironcurtain.compiler.placing import UNCONCERNED, Placing
 from ironcurtain.compiler.problems import Problem, did_you_mean
+from ironcurtain.compiler.sandboxed import may_save_there
 from ironcurtain.compiler.values import Values
 from ironcurtain.language.statement import (
     After,
@@ -66,12 +67,15 @@ class Grounding:
     """What the statement is about; none for `use` and `do anything with`."""
     by_name: bool = False
     """Directories are compared by the name of the path, because a rule has room for one condition on paths."""
+    permits: bool = False
+    """These are the limits of a permission: what it may save somewhere may be saved in the sandbox, too."""
 
     def ground(self, limit: Limit, tool: Tool, *, certain: bool) -> Ground | None:
         """Return what a limit comes to for a tool, or nothing if the tool has no argument for it."""
         match limit:
             case Place():
-                return Placing(self._values, self.tools, self.acts).ground(limit, tool, certain=certain)
+                placing = Placing(self._values, self.tools, self.acts, self._beside(tool))
+                return placing.ground(limit, tool, certain=certain)
             case People(members=()) if certain and not tool.of(Category.PARTY):
                 return Ground()  # `to anyone` limits nothing, and there is nobody to cover
             case People():
@@ -98,6 +102,10 @@ class Grounding:
     @property
     def _values(self) -> Values:
         return Values(self.setup)
+
+    def _beside(self, tool: Tool) -> tuple[str, ...]:
+        """Where a file that a permission speaks of may be made besides."""
+        return (self.setup.known.sandbox,) if self.permits and may_save_there(tool, self.acts) else ()
 
     def _people(self, limit: People, tool: Tool, *, certain: bool) -> Ground | None:
         roles = tool.of(Category.PARTY)
@@ -158,7 +166,7 @@ class Grounding:
         whole = Ground()
         given = {each.argument for each in limit.conditions if each.test is Comparison.GIVEN}
         several = sum(condition.test is Comparison.IN for condition in limit.conditions) > 1
-        conditions = Conditions(self._values, by_name=self.by_name or several)
+        conditions = Conditions(self._values, self._beside(tool), by_name=self.by_name or several)
         for condition in _combined(limit.conditions if certain else _one_text(limit.conditions)):
             argument = tool.argument(condition.argument)
             if argument is None:

@@ -41,6 +41,8 @@ class Placing:
     tools: Sequence[Tool]
     acts: frozenset[str]
     """What the statement is about; none for `use` and `do anything with`."""
+    beside: tuple[str, ...] = ()
+    """Directories where a file may be made besides those that are named."""
 
     def ground(self, limit: Place, tool: Tool, *, certain: bool) -> Ground | None:
         """Return what a place comes to for a tool, or nothing if the tool has no argument for it."""
@@ -56,7 +58,9 @@ class Placing:
         if meant.paths:
             roles = self._path_roles(tool, certain=certain)
             if roles:
-                places = (*meant.paths, self.values.setup.known.sandbox) if limit.outside else meant.paths
+                besides = self.beside if roles == {"write-path"} else ()
+                besides = (self.values.setup.known.sandbox,) if limit.outside else besides
+                places = (*meant.paths, *besides)
                 parts.append(Part(paths=(roles, tuple(dict.fromkeys(places)))))
                 covers |= tool.of(Category.PATH) if certain else roles
         if meant.hosts:

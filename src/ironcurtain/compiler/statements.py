@@ -47,6 +47,7 @@ from ironcurtain.compiler.parts import PRESENT, Ground, Part, joined
 from ironcurtain.compiler.picking import Pick, picked
 from ironcurtain.compiler.placing import UNCONCERNED
 from ironcurtain.compiler.problems import Problem
+from ironcurtain.compiler.sandboxed import works_on_files
 from ironcurtain.compiler.separating import closed_twice, merged_exceptions, require_sayable, separated
 from ironcurtain.compiler.values import Values
 from ironcurtain.language.statement import (
@@ -150,7 +151,7 @@ class _Compiler:
         # A rule has room for one condition on paths: beside a directory, arguments are compared by name.
         by_name = any(isinstance(limit, Place) for limit in statement.limits)
         acts = frozenset(act for act in statement.doing.acts if act in ACTS)
-        grounding = Grounding(self.setup, self.tools, acts, by_name)
+        grounding = Grounding(self.setup, self.tools, acts, by_name, permits)
         picks = picked(statement.doing, self.tools, tightens=not permits)
         if statement.mood is Mood.OTHERWISE:  # everything else asks: also what might do anything
             picks = [replace(pick, doubt=False) for pick in picks]
@@ -232,6 +233,7 @@ class _Compiler:
     def _exceptions(self, statement: Statement, pick: Pick, grounding: Grounding) -> list[Ground] | None:
         """The exceptions that concern a tool; `None` if one takes the whole tool out."""
         permits = statement.mood is Mood.MAY
+        grounding = replace(grounding, permits=False)
         found: list[Ground] = []
         for exception in merged_exceptions(statement.exceptions):
             excepted = _excepted(exception, statement, pick, self.tools, loosely=permits)
@@ -315,6 +317,9 @@ class _Compiler:
             part = base.with_(replace(alternative, absent=frozenset()))
             groups = [*unless, *(Part(values={f"arg:{leaf}": PRESENT}) for leaf in sorted(alternative.absent))]
             yield self._permission(statement, tool, part, groups, covered, mood)
+            if part.paths and works_on_files(tool):  # what else the call names is covered in the sandbox, too
+                inside = replace(part, paths=(tool.of(Category.PATH), (self.setup.known.sandbox,)))
+                yield self._permission(statement, tool, inside, groups, covered, mood)
             if aside and not part.paths:  # in the sandbox, where writing is free
                 written = frozenset(role for leaf in aside for role in tool.arguments[leaf].roles if "-path" in role)
                 inside = part.with_(Part(paths=(written, (self.setup.known.sandbox,))))

@@ -98,6 +98,12 @@ PAGES = [
     "16777215", "16777216", "4294967295", "4294967296", "17179869184000", "017", "a//b", "a/", "/a", "a.b", "-x", "Rigg, Hilda", " a", 7, 2130706433, 7.5, True,
     "team/project", "id-1", "id-1", "é", "a b", ["id-1", "https://example.com/a"], None, "\uff11",
 ]  # fmt: skip
+NAMES = [
+    *PATHS, "rel/x", "rel", "notes/a b.md", "CLAUDE.md", "x/.git/hooks", "mcp.json", "x/.mcp.json", "a//b", "a/", "../x",
+    "x/../y", "a%2fb", "run.py", "x/RUN.SH", "node_modules/x", "Makefile", "nas:", "nas:x/y", "C:x", "\u00e9", "e\u0301", "a/CON",
+    "x.json", "package.json", "a b ", "rel/x", "rel/y", ["rel/x", "{box}/a"], "AGENTS.md", "proc/self/environ", "x~", "\u3164x",
+    ".hidden", "a*", 7, True, {"k": "rel/x"}, "gone", "claude_desktop_config.json", "https://example.com/x", "file:x", "\u200bx",
+]  # fmt: skip
 MODES = ["list", "delete", "LIST", 1, None]
 
 # What is easily misread: drawn less often than the rest, so that most calls still get to a rule.
@@ -214,7 +220,12 @@ TRICKY: dict[str, list[Any]] = {
 }
 
 LEAVES: dict[str, tuple[list[list[str]], list[Any]]] = {
-    "path": ([[r] for r in PATH_ROLES] + [["read-path", "write-path"], ["read-path", "delete-path"]], PATHS),
+    "path": (
+        [[r] for r in PATH_ROLES]
+        + [["identifier", "write-path"]]
+        + [["read-path", "write-path"], ["read-path", "delete-path"]],
+        PATHS,
+    ),
     "paths": (
         [["read-path"], ["write-path"]],
         [[a, b] for a, b in zip(PATHS, PATHS[3:], strict=False)] + [[], PATHS[0]],
@@ -222,6 +233,17 @@ LEAVES: dict[str, tuple[list[list[str]], list[Any]]] = {
     "dest": ([["write-path"]], PATHS),
     "url": ([["fetch-url"], ["send-url"]], URLS),
     "where": ([["fetch-url", "read-path"]], URLS + PATHS),
+    "name": (
+        [
+            ["identifier", "read-path"],
+            ["identifier", "read-path", "write-path"],
+            ["delete-path", "identifier"],
+            ["identifier", "outbound-content", "read-path"],
+            ["fetch-url", "identifier", "read-path"],
+            ["identifier", "place", "read-path"],
+        ],
+        NAMES,
+    ),
     "page": ([["fetch-url", "identifier"], ["identifier", "send-url"], ["fetch-url", "host", "identifier"]], PAGES),
     "to": ([["recipient"], ["attendee"], ["recipient", "attendee"]], PARTIES),
     "cc": ([["recipient"]], PARTIES),
@@ -462,6 +484,8 @@ ON_ANYTHING = [
 
 ON_RULES = [*ON_VALUES, *ON_VALUES, "tool", "sideEffects", "roles", "roles", "origin", "assess"]
 ARGUMENT_PREDICATES: list[dict[str, Any]] = [
+    {"in": ["rel/x", "rel"]},
+    {"matches": "rel/.*|nas:.*"},
     {"equals": "list"},
     {"equals": "#C1"},
     {"in": ["bob", "hello", "ls", "id-1", 5]},

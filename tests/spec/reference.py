@@ -49,6 +49,12 @@ PROTECTED_NAMES = (
     ".mcp.json", "mcp.json", "mcp_config.json", "claude_desktop_config.json", ".claude/settings.json",
     ".claude/settings.local.json", ".cursor/mcp.json", ".vscode/mcp.json", ".gemini/settings.json", ".codex/config.toml",
 )  # fmt: skip
+LOADED_ENDINGS = (
+    ".py", ".pyc", ".pyd", ".pyw", ".pth", ".so", ".dylib", ".dll", ".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts",
+    ".tsx", ".node", ".wasm", ".jar", ".class", ".rb", ".pl", ".lua", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat",
+    ".cmd", ".exe",
+)  # fmt: skip
+LOADED_NAMES = ("package.json", "node_modules", "site-packages", "makefile", "gemfile", "rakefile")
 STEERING_NAMES = (
     "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", ".cursorrules", ".windsurfrules", ".clinerules",
     ".goosehints", ".github/copilot-instructions.md", ".claude", ".cursor", ".codex", ".gemini", ".windsurf",
@@ -91,7 +97,7 @@ SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 WILDCARD = re.compile(r"[*?]|\{[^}]*(,|\.\.)[^}]*\}|\[[!^]|\[[^\]]*[^\]]-[^\]]+\]|[@+!]\(")
 WINDOWS_PATH = re.compile(r"\\|^[A-Za-z]:|::")
 WINDOWS_COMPONENT = re.compile(
-    r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?|.*[^. ][. ]+|[^.~]{1,6}~\d(\.[^.]{1,3})?", re.DOTALL
+    r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?|.*[^.][. ]+|[^.~]{1,6}~\d(\.[^.]{1,3})?", re.DOTALL
 )
 MAGIC = {"proc": ("self", "thread-self"), "dev": ("fd", "stdin", "stdout", "stderr")}  # and /proc/<pid>
 # "`[...]` as a glob has it: a `]` that comes first and classes like `[:alpha:]` are part of it"; `[]` alone is none.
@@ -692,6 +698,7 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
     by_leaf: dict[str, list[Value]] = {}
     by_leaf_and_role: dict[tuple[str, str], list[Value]] = {}
     path_texts: list[str] = []
+    unplaced: list[str] = []
     sent, beside_paths = copy.deepcopy(arguments), copy.deepcopy(arguments)
     other_values: list[Value] = []
     settled = True
@@ -708,8 +715,12 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
                 if has_children and isinstance(item, dict) and item:
                     continue  # "string or object": the children speak for the object
                 here = roles_for_item(roles, item)
-                check_visible(here, item)
                 unread = ["fetch-url"] if is_name_beside_url(roles, item) else []
+                if is_name_beside_path(world, server, here, item):
+                    unread = [role for role in here if role in PATH_ROLES]
+                    here = {role: absent for role, absent in here.items() if role not in PATH_ROLES}
+                    unplaced.append(world.policy["setup"]["home"] + "/" + item)
+                check_visible(here, item)
                 read = {}
                 for role, absent_is_unknown in here.items():
                     counted = role in PARTY_ROLES | PATH_ROLES | URL_ROLES
@@ -741,7 +752,8 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
                     if not words:  # "a list of words is sent as it came"
                         put(sent, at, forms[0])
     commands = [value.data for value in values if value.role == "command" and isinstance(value.data, str)]
-    strays = stray_strings(world, every_string(beside_paths), other_values, commands)
+    # A name "is compared with the protected paths as a stray string is, as if it began at `setup.home`"
+    strays = stray_strings(world, every_string(beside_paths) + unplaced, other_values, commands)
     check_counts(world, server, values, strays, path_texts)
     return Resolved(
         server=server,
@@ -928,6 +940,27 @@ def is_name_beside_url(roles: Iterable[str], item: Any) -> bool:
     return {"fetch-url", "identifier"} <= set(roles) and not besides & set(roles) and is_only_a_name(item)
 
 
+def is_name_beside_path(world: World, server: str, roles: dict[str, bool], item: Any) -> bool:
+    """Whether an argument takes a path or a name, and this is a relative one of a server without a starting point."""
+    files = PATH_ROLES & set(roles)
+    if not files or "identifier" not in roles or not isinstance(item, str) or is_empty(item):
+        return False
+    if server in world.policy["setup"].get("pathBase", {}) or nfc(item) != item:
+        return False
+    if "%" in item or item.lower().startswith("file:"):
+        return False
+    if any(not part or part[0] in ".~" for part in item.split("/")):
+        return False
+    try:
+        check_path_spelling(item)
+    except Refused:
+        return False
+    if files == {"read-path"}:
+        return True
+    loaded = any(item.lower().endswith(ending) for ending in LOADED_ENDINGS)
+    return not loaded and not any(part.lower() in LOADED_NAMES for part in item.split("/"))
+
+
 def is_only_a_name(item: Any) -> bool:
     """Letters, digits and some signs in parts with `/` or a blank between; no word of it may be a host or an address."""
     if isinstance(item, bool) or not isinstance(item, str | int | float):
@@ -1085,7 +1118,7 @@ def check_path_spelling(text: str) -> None:
     """What is refused by its spelling alone."""
     if any(is_control(char) or char in BIDI or char in "$`" for char in text):
         raise Refused("resolve", "path_spelling")
-    if SCHEME.match(text) or WINDOWS_PATH.search(text):
+    if SCHEME.match(text) or text.startswith("file:") or WINDOWS_PATH.search(text):
         raise Refused("resolve", "path_spelling")
     if WILDCARD.search(text):
         raise Refused("resolve", "path_wildcard")
@@ -1599,6 +1632,14 @@ def check_paths(world: World, resolved: Resolved) -> list[Verdict]:
         check_any_path(world, form)
     at_most: list[Verdict] = []
     for value in resolved.values:
+        if value.role in PATH_ROLES and value.state == "opaque":  # a relative name: whatever directory it begins at
+            name, changes = "/" + value.data, value.role != "read-path"
+            if is_protected(world, name):
+                raise Refused("invariants", "path_protected")
+            if changes and (steers(name) or is_program(world, name)):
+                raise Refused("invariants", "path_steering")
+            if changes and steers_perhaps(name):
+                at_most.append(Verdict("escalate", "invariants", "path_steering"))
         if value.role not in PATH_ROLES or value.state != "known":
             continue
         changes = value.role != "read-path"
@@ -2225,7 +2266,9 @@ def member_values(world: World, resolved: Resolved, name: str) -> Values:
             continue
         for node, parent, _ in occurrences(resolved.sent, tokens(leaf), resolved.sent):
             roles = roles_in_force(modes_of(annotation), parent_as_sent(resolved.tool, leaf, parent))
-            for item in (item for each in flatten(node) for item in under(each, name[len(leaf) + 1 :].split("."))):
+            path = name[len(leaf) + 1 :].split(".")
+            found += [Value("none", text, "opaque") for each in flatten(node) for text in texts_above(each, path)]
+            for item in (item for each in flatten(node) for item in under(each, path)):
                 here = roles_for_item(roles, item)
                 read = {
                     role: read_item(world, resolved.server, role, item, unknown, here) for role, unknown in here.items()
@@ -2240,6 +2283,13 @@ def under(node: Any, path: list[str]) -> list[Any]:
         return flatten(node)
     inner = [item[path[0]] for item in flatten(node) if isinstance(item, dict) and path[0] in item]
     return [found for each in inner for found in under(each, path[1:])]
+
+
+def texts_above(node: Any, path: list[str]) -> list[str]:
+    """The texts in the place of an object on the way to a member: "a server may read it as one"."""
+    texts = [each for each in flatten(node) if isinstance(each, str) and not is_empty(each)] if path else []
+    inner = [item[path[0]] for item in flatten(node) if path and isinstance(item, dict) and path[0] in item]
+    return texts + [found for each in inner for found in texts_above(each, path[1:])]
 
 
 def is_member(tool: Table, leaf: str, name: str) -> bool:

@@ -114,7 +114,7 @@ def test_the_reference_and_the_engine_protect_the_same_names() -> None:
 
 def test_the_trusted_core_is_read_in_an_evening() -> None:
     rooms = ("model", "wire", "resolve", "engine", "audit", "mediation")
-    assert sum(lines_of_code(path) for room in rooms for path in (SOURCE / room).glob("*.py")) < 4_150
+    assert sum(lines_of_code(path) for room in rooms for path in (SOURCE / room).glob("*.py")) < 4_250
 
 
 def lines_of_code(path: Path) -> int:

@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from ironcurtain.analysis.texts import (
     WIDE,
     Source,
+    Texts,
     clean_endings,
     endings_for,
     folded_source,
+    names_for,
     spellings_for,
     texts_for,
     up_to,
@@ -196,19 +198,26 @@ def _spellings(text: str) -> list[str]:
     return [form for form in dict.fromkeys(found) if _fold(form) == _fold(text)]
 
 
-def samples_for(roles: Collection[Role], kind: Kind, landmarks: Landmarks) -> Samples:
-    """Return the cells of an argument with these roles."""
+def samples_for(roles: Collection[Role], kind: Kind, landmarks: Landmarks, *, placed: bool) -> Samples:
+    """Return the cells of an argument with these roles; `placed` if it is known where relative paths start."""
     if kind.choices is not None:
         return Samples(tuple(Sample(value, _quoted(value), optional=True) for value in kind.choices))
     categories = frozenset(map(category, roles))
     named = IDENTIFIER in roles and Category.PATH not in categories  # what a URL is taken for may be a name
-    return _samples(categories, kind, landmarks, shell=COMMAND in roles, named=named)
+    way = IDENTIFIER in roles and Category.PATH in categories and not placed
+    return _samples(categories, kind, landmarks, shell=COMMAND in roles, named=named, way=way)
 
 
 @lru_cache(maxsize=4_096)
-def _samples(categories: frozenset[Category], kind: Kind, landmarks: Landmarks, *, shell: bool, named: bool) -> Samples:
+def _samples(
+    categories: frozenset[Category], kind: Kind, landmarks: Landmarks, *, shell: bool, named: bool, way: bool
+) -> Samples:
     cells: list[Sample] = []
     complete = True
+    if kind.takes("string") and way:  # a path may be the name of something in a store
+        found = _names(landmarks)
+        cells += found.cells
+        complete = found.complete
     if kind.takes("string"):
         for found in _strings(categories, landmarks, shell=shell, named=named):
             cells += found.cells
@@ -260,6 +269,16 @@ def _paths(landmarks: Landmarks) -> Samples:
     itself = (place for place in places if place != "/" and place not in named)
     cells += [Sample(place, f"{place} itself", optional=True) for place in itself]
     return Samples(tuple(cells), complete)
+
+
+def _names(landmarks: Landmarks) -> Samples:
+    """Relative names, whatever they start at."""
+    sources, all_of_them = landmarks.sources()
+    usual = _fresh("something", landmarks.taken())
+    made = names_for(sources, landmarks.named()) if sources else Texts((usual,), complete=True)
+    cells = [cell for cell in landmarks.texts(one_by_one=True) if not str(cell.value).startswith(("/", "~"))]
+    cells += [_made(text, f"a name like {text}, wherever it leads", landmarks) for text in made.found]
+    return Samples(tuple(cells), made.complete and all_of_them and not landmarks.lengths)
 
 
 def _paths_spelled_differently(landmarks: Landmarks, place: str) -> Iterator[Samples]:

@@ -28,6 +28,11 @@ _SHORT: Final = 64  # characters: up to here lengths are told apart inside the s
 _SHORT_NUMBER: Final = 6  # digits: longer ones may be telephone numbers, which have many spellings
 _WIDE: Final = 0xFEE0  # from an ASCII letter to its wide form
 _SPECIAL: Final = frozenset("\\^$.|?*+()[]{}")
+_PART: Final = "[A-Za-z0-9_]([A-Za-z0-9_. -]*[A-Za-z0-9_])?"
+_PLAIN_NAME: Final = f"{_PART}(/{_PART})*|[A-Za-z0-9_][A-Za-z0-9_]+:({_PART}(/{_PART})*)?"
+"""Relative names that nobody reads in a second way: a way down, perhaps in a store that stands before a colon."""
+_ANY_NAME: Final = "[^/.~%*?$][^/%*?$]*(/[^/.~%*?$][^/%*?$]*)*"
+"""Every text that can be a relative name, and some that cannot."""
 WIDE: Final = "".join(chr(code + _WIDE) for code in range(ord("!"), ord("~") + 1))
 """The letters that are ASCII letters in compatibility form."""
 
@@ -134,6 +139,21 @@ def clean_endings(
     clean = endings_for(sources, after, besides, without + never)
     whole = endings_for(sources, after, besides, never)
     return Texts(clean.found, clean.complete and whole.complete and clean.answers == whole.answers, clean.answers)
+
+
+def names_for(sources: tuple[Source, ...], besides: frozenset[str]) -> Texts:
+    """Return plain relative names for each combination of answers; complete if no odd name adds one."""
+    try:
+        every = (*sources, (_PLAIN_NAME, False), (_ANY_NAME, False))
+        tables = [table_of(source, dot_spans_lines=tightens) for source, tightens in every]
+        search = _Search(tuple(tables), tuple(tightens for _, tightens in every), "", besides, ())
+        found: dict[_Answers, str] = {}
+        complete = search.run(_alphabet(tables, besides, ""), found)
+    except (TooLarge, PatternError):
+        return Texts((), complete=False)
+    plain = {accepted[:-2]: text for (accepted, _), text in found.items() if accepted[-2]}
+    odd = {accepted[:-2] for accepted, _ in found if accepted[-1] and not accepted[-2]}
+    return Texts(tuple(plain.values()), complete and odd <= plain.keys())
 
 
 def spellings_for(sources: tuple[Source, ...], text: str, after: str, besides: frozenset[str]) -> Texts:

@@ -172,7 +172,7 @@ def _made(server: str, fields: Mapping[str, Any], server_about: Around) -> Tool:
             says=about.says if about else "",
             sql=any(mode.get("language") == "sql" for mode in _modes(entry)),
             absent_unknown=any(mode.get("absent", "unknown") == "unknown" for mode in _modes(entry)),
-            free=bool(about and about.free and about.types <= {"object", "null", "array"}),
+            free=bool(about and about.free and about.types <= {"object", "null", "array", "string"}),
             alone=bool(about and about.alone),
             unclear=any(mode.get("unclear", False) for mode in _modes(entry)),
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.bounds import FLAGS, as_text, by_kind, compared, measured, typed
 from ironcurtain.compiler.counts import is_plural
+from ironcurtain.compiler.naming import Reference
 from ironcurtain.compiler.parts import PRESENT, Ground, Part
 from ironcurtain.compiler.patterns import anywhere, below_domain, escaped, text_pattern, under
 from ironcurtain.compiler.problems import Problem
@@ -250,10 +251,13 @@ class Conditions:
             if roles and not self.by_name and not any(is_shared(tool, argument.leaf, role) for role in roles):
                 return Part(paths=(roles, places))
             if roles:  # a canonical path
-                return Part(values={key: {"matches": "|".join(f"{escaped(each.rstrip('/'))}(/.*)?" for each in places)}})
+                inside = "|".join(f"{escaped(place.rstrip('/'))}(/.*)?" for place in places)
+                return Part(values={key: {"matches": inside}})
             home = self.values.setup.known.home
             spelled = [*meant.paths, *("~" + p.removeprefix(home) for p in meant.paths if p.startswith(f"{home}/"))]
             return Part(values={key: {"matches": under(spelled if not certain else meant.paths, certain=certain)}})
+        if argument.has(Category.PATH) and meant.values and not _is_listed(meant.values):
+            return Part(values={key: {"matches": self._below(meant.values, tool, certain=certain)}})
         if meant.hosts and not (meant.people or meant.values) and argument.has(Category.PARTY):
             return self._at_domains(meant.hosts, argument, tool)
         if meant.hosts and argument.has(Category.URL):
@@ -262,6 +266,13 @@ class Conditions:
         part = self.values.is_one_of(tool, argument, every)
         return part.with_(self.values.machines(argument, every)) if certain else part
 
+    def _below(self, names: Sequence[str], tool: Tool, *, certain: bool) -> str:
+        """Return a pattern for what is in folders that are known by name, relative to where the server begins."""
+        if not certain:
+            return anywhere(under(names, certain=False))
+        base = self.values.setup.known.path_base.get(tool.server)
+        return under([name if base is None else f"{base}/{name}" for name in names], certain=True)
+
     def _at_domains(self, hosts: tuple[str, ...], argument: Argument, tool: Tool) -> Part:
         """Return that the people of an argument have addresses at some domains."""
         roles = frozenset(role for role in argument.roles if category(Role(role)) is Category.PARTY)
@@ -269,6 +280,10 @@ class Conditions:
             return Part(domains=(roles, hosts))
         every = [each for host in hosts for each in self.values.members(host)]
         return Part(values={f"arg:{argument.leaf}": {"matches": rf"(?i)[^@]*@({'|'.join(map(below_domain, every))})"}})
+
+
+def _is_listed(values: Sequence[str]) -> bool:
+    return any(isinstance(value, Reference) for value in values)
 
 
 def _require_closed(texts: Sequence[str]) -> None:

@@ -144,8 +144,9 @@ def refuse_dead(
     meanings: list[Meaning],
     drafts: dict[Draft, list[int]],
     members: Callable[[str], Sequence[str]],
+    sandbox: str,
 ) -> None:
-    """Refuse a permission or an ask that lies wholly under a never; `otherwise` is for the rest.
+    """Refuse a permission or an ask that lies wholly under a never, but for the sandbox; `otherwise` is for the rest.
 
     `members` are those of a list that a rule refers to, or the value itself.
     """
@@ -162,11 +163,23 @@ def refuse_dead(
             continue
         over = [
             next((n for never, n in nevers.get((d.server, d.tool), ()) if _lies_under(d, never, members)), None)
-            for d in own
+            for d in (_outside(each, sandbox) for each in own)
+            if d is not None
         ]
         if over and over[0] is not None and None not in over:
             problem = f"can never hold: {write(lines[over[0]].line)}"
             meanings[number] = replace(meanings[number], problem=problem, help="except it there, or leave it out")
+
+
+def _outside(draft: Draft, sandbox: str) -> Draft | None:
+    """Return what a draft permits outside the sandbox; nothing if that is all it speaks of."""
+    conditions = json.loads(draft.conditions)
+    places = conditions.get("paths", {}).get("within", [])
+    if sandbox not in ([places] if isinstance(places, str) else places):
+        return draft
+    left = [] if isinstance(places, str) else [place for place in places if place != sandbox]
+    conditions["paths"] = {**conditions.get("paths", {}), "within": left}
+    return replace(draft, conditions=json.dumps(conditions)) if left else None
 
 
 def _lies_under(draft: Draft, never: Draft, members: Callable[[str], Sequence[str]]) -> bool:

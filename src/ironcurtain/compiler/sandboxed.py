@@ -29,6 +29,11 @@ def works_on_files(tool: Tool) -> bool:
     return "write-path" in tool.roles or ("read-path" in tool.roles and tool.might.acts <= {"read"})
 
 
+def names_more_than_files(tool: Tool) -> bool:
+    """Return whether a call of a tool that works on files names something besides, which needs a permission."""
+    return works_on_files(tool) and bool(tool.roles - tool.of(Category.PATH) - {"none"})
+
+
 def may_save_there(tool: Tool, acts: Collection[str]) -> bool:
     """Return whether what a tool makes may be made in the sandbox, where the agent can read it.
 

@@ -47,7 +47,7 @@ from ironcurtain.compiler.parts import PRESENT, Ground, Part, joined
 from ironcurtain.compiler.picking import Pick, picked
 from ironcurtain.compiler.placing import UNCONCERNED
 from ironcurtain.compiler.problems import Problem
-from ironcurtain.compiler.sandboxed import works_on_files
+from ironcurtain.compiler.sandboxed import names_more_than_files
 from ironcurtain.compiler.separating import closed_twice, merged_exceptions, require_sayable, separated
 from ironcurtain.compiler.values import Values
 from ironcurtain.language.statement import (
@@ -110,7 +110,7 @@ def compile_statements(
     for tool in tools if lines else ():
         if not tool.side_effects:  # it only tells about its own server
             drafts.setdefault(Draft(LAYERS[Mood.MAY], tool.server, tool.name, "{}"), [])
-    refuse_dead(lines, meanings, drafts, Values(setup).in_rules)
+    refuse_dead(lines, meanings, drafts, Values(setup).in_rules, known.sandbox)
     rules, names = written_rules(drafts, lines)
     return Compiled(
         tuple(rules), limits, tuple(replace(each, rules=tuple(names.get(n, ()))) for n, each in enumerate(meanings))
@@ -317,7 +317,7 @@ class _Compiler:
             part = base.with_(replace(alternative, absent=frozenset()))
             groups = [*unless, *(Part(values={f"arg:{leaf}": PRESENT}) for leaf in sorted(alternative.absent))]
             yield self._permission(statement, tool, part, groups, covered, mood)
-            if part.paths and works_on_files(tool):  # what else the call names is covered in the sandbox, too
+            if part.paths and names_more_than_files(tool) and self.setup.known.sandbox not in part.paths[1]:
                 inside = replace(part, paths=(tool.of(Category.PATH), (self.setup.known.sandbox,)))
                 yield self._permission(statement, tool, inside, groups, covered, mood)
             if aside and not part.paths:  # in the sandbox, where writing is free

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -193,6 +193,7 @@ class Runtime:
         if active.refused:
             self.notes["policy"] = f"{active.refused}; version {active.loaded.policy.version} stays in force"
         self.loaded = active.loaded
+        self._refuse_relative_names()
         self.settings = read.settings
         budget = read.settings.budget
         self.ledger.budget = budget.with_(self.loaded.budget) if self.loaded.budget else budget
@@ -337,7 +338,13 @@ class Runtime:
                 terms = Terms(concealer(credentials.of(name)), may_ask, versions[name])
                 self.servers[name] = self._server(spec, credentials, terms)
                 self.servers[name].start()
+        self._refuse_relative_names()
         self._listed()
+
+    def _refuse_relative_names(self) -> None:
+        """Refuse names without a starting point for servers that start in a directory which the owner chose."""
+        started = frozenset(name for name, server in self.servers.items() if server.spec.cwd)
+        self.loaded = replace(self.loaded, resolver=replace(self.loaded.resolver, started=started))
 
     def _server(self, spec: ServerSpec, credentials: Credentials, terms: Terms) -> Server:
         if not is_household(spec):

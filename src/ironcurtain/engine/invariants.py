@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ironcurtain.model.decision import Outcome, Verdict
-from ironcurtain.model.resolved import CanonicalPath, CanonicalUrl, Remote
-from ironcurtain.model.roles import READ_PATH
+from ironcurtain.model.resolved import CanonicalPath, CanonicalUrl, Opaque, Remote
+from ironcurtain.model.roles import READ_PATH, Category, category
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +25,8 @@ def check_invariants(call: CanonicalCall, policy: Policy) -> Iterator[Verdict]:
             yield from _check_host(item.value, policy.declared_hosts)
         elif isinstance(item.value, Remote):
             yield from _check_remote(item.value)
+        elif isinstance(item.value, Opaque) and category(item.role) is Category.PATH:
+            yield from _check_name(item, item.value, policy.protected)
     for stray in call.strays:
         yield from _check_stray(stray, policy.protected)
 
@@ -46,6 +48,17 @@ def _check_path(item: RoleValue, path: CanonicalPath, protected: Protected) -> I
         yield _ask("path_shared", f"{item.leaf}: {path} has other names, and may be another file")
     if not reading and (standing.asking or any(link.asking for link in on_the_way)):
         yield _ask("path_steering", f"{item.leaf}: {path} can make other programs run something")
+
+
+def _check_name(item: RoleValue, name: Opaque, protected: Protected) -> Iterator[Verdict]:
+    """Object to a relative name that is protected wherever it begins."""
+    standing = protected.standing(f"/{name}")
+    if standing.covered:
+        yield _deny("path_protected", f"{item.leaf}: {name} is protected", "no policy can open it; leave it alone")
+    if item.role != READ_PATH and standing.steering:
+        yield _deny("path_steering", f"{item.leaf}: programs take instructions from {name}")
+    if item.role != READ_PATH and standing.asking:
+        yield _ask("path_steering", f"{item.leaf}: {name} can make other programs run something")
 
 
 def _check_host(url: CanonicalUrl, declared: frozenset[str]) -> Iterator[Verdict]:

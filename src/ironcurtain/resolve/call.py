@@ -15,10 +15,21 @@ from urllib.parse import unquote
 from ironcurtain.errors import Refusal, quote
 from ironcurtain.model.call import CanonicalCall, RoleValue, Stray, is_empty
 from ironcurtain.model.resolved import UNKNOWN, Opaque, Value
-from ironcurtain.model.roles import COMMAND, FETCH_URL, HOST, IDENTIFIER, NONE, SEND_URL, Category, Role, category
+from ironcurtain.model.roles import (
+    COMMAND,
+    FETCH_URL,
+    HOST,
+    IDENTIFIER,
+    NONE,
+    READ_PATH,
+    SEND_URL,
+    Category,
+    Role,
+    category,
+)
 from ironcurtain.resolve.commands import resolve_command, words_of
 from ironcurtain.resolve.parties import resolve_parties
-from ironcurtain.resolve.paths import Remembered, Steps
+from ironcurtain.resolve.paths import Remembered, Steps, is_relative_name
 from ironcurtain.resolve.places import resolve_place
 from ironcurtain.resolve.text import after_blanks, before_blanks, hides, looks_like_flag, require_visible
 from ironcurtain.resolve.urls import looks_like_name, looks_like_url, resolve_url
@@ -62,6 +73,8 @@ class CallResolver:
     paths: PathResolver
     path_base: Mapping[str, str]
     lookup: Lookup | None = None
+    started: frozenset[str] = frozenset()
+    """Servers that were started in a directory with files of the owner's: a relative path may be one of these."""
 
     def resolve(self, call: ToolCall, tool: Tool, arguments: Arguments) -> CanonicalCall:
         """The canonical call; `arguments` are the call's, with defaults.
@@ -71,11 +84,12 @@ class CallResolver:
         """
         remembering = replace(self, paths=replace(self.paths, looks=Remembered(self.paths.looks)))
         base = self.path_base.get(call.server)
-        work = _Work(remembering, base)
+        names = base is None and call.server not in self.started
+        work = _Work(remembering, base, names)
         canonical = work.call(call, tool, arguments)
         if canonical.arguments == arguments and work.settled:
             return canonical
-        work = _Work(remembering, base)
+        work = _Work(remembering, base, names)
         sent = work.call(call, tool, canonical.arguments)
         if sent.arguments != canonical.arguments or _meaning(sent) != _meaning(canonical) or not work.settled:
             raise Refusal(
@@ -92,6 +106,8 @@ class _Work:
 
     resolver: CallResolver
     base: str | None
+    names: bool
+    """A relative path may be the name of something in a store: nobody knows where it begins."""
     values: list[RoleValue] = field(default_factory=list)
     leaves: dict[str, list[Value]] = field(default_factory=dict)
     strays: list[Stray] = field(default_factory=list)
@@ -183,6 +199,8 @@ class _Work:
         modes = _in_force(shape.modes, siblings)
         roles = tuple(dict.fromkeys(role for mode in modes for role in mode.roles))
         if not is_empty(value):
+            if isinstance(value, str) and shape.free:
+                self._hide(shape, value)
             return self._value(shape, roles, value, siblings)
         if isinstance(value, str) and any(category(role) is Category.PATH for role in roles):
             self._add(shape.leaf, roles, (UNKNOWN,))  # "" may mean the current directory
@@ -207,6 +225,12 @@ class _Work:
             return {key: self._inside(shape, key, member, siblings) for key, member in value.items()}
         return value if value is None else self._scalar(shape, roles, value)
 
+    def _hide(self, shape: Shape, text: str) -> None:
+        """Note that the members of an object are not known where a text stands that a server may read as one."""
+        for member in shape.members.values():
+            self.leaves.setdefault(member.leaf, []).append(Opaque(text))
+            self._hide(member, text)
+
     def _inside(self, shape: Shape, key: str, value: Json, siblings: Mapping[str, Json]) -> Json:
         """A member of an object that the schema does not describe; one that rules name is seen by itself, too."""
         member = shape.members.get(key)
@@ -224,6 +248,11 @@ class _Work:
         if _is_name(active, value):  # no URL, and nothing that a rule about hosts can tell from one
             self._add(leaf, (FETCH_URL,), (Opaque(str(value)),), shown=False)
             active = tuple(role for role in active if role != FETCH_URL)
+        if isinstance(value, str) and self._is_unplaced(shape, active, value):  # nobody knows where it begins
+            files = tuple(role for role in active if category(role) is Category.PATH)
+            self._add(leaf, files, (Opaque(value),), shown=False)
+            self._stray(leaf, f"{self.resolver.paths.home}/{value}")
+            active = tuple(role for role in active if role not in files)
         kinds = {category(role) for role in active}
         if not isinstance(value, str):
             if not kinds.isdisjoint(_LOCATED):
@@ -287,6 +316,18 @@ class _Work:
         else:
             one = text.strip() if form is Category.OTHER else text
         return (one,), str(one)
+
+    def _is_unplaced(self, shape: Shape, roles: tuple[Role, ...], text: str) -> bool:
+        """Whether an argument takes a path or a name, and this is a relative one without a starting point."""
+        kinds = {category(role) for role in roles}
+        if not self.names or IDENTIFIER not in roles or Category.PATH not in kinds:
+            return False
+        written = any(category(role) is Category.PATH and role != READ_PATH for role in roles)
+        return is_relative_name(text, written=written) and not self._is_placed(shape)
+
+    def _is_placed(self, shape: Shape) -> bool:
+        """Whether another argument says where relative paths here start."""
+        return any(mode.relative_to and self.whole.get(mode.relative_to) for mode in shape.modes)
 
     def _directory(self, shape: Shape) -> str | None:
         """The directory that another argument names for relative paths here, if it is given."""

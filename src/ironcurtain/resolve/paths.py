@@ -42,6 +42,12 @@ _WILDCARD: Final = re.compile(r"[*?]|\[[!^]|[@+!]\(")
 _BRACED: Final = re.compile(r"\{([^{}]*)\}")
 _BRACKETED: Final = re.compile(r"\[([^\[\]]*)\]")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_LOADED_ENDINGS: Final = tuple(
+    """.py .pyc .pyd .pyw .pth .so .dylib .dll .js .cjs .mjs .jsx .ts .cts .mts .tsx .node .wasm .jar .class .rb .pl
+    .lua .sh .bash .zsh .fish .ps1 .bat .cmd .exe""".split()  # noqa: SIM905 - to be read
+)
+_LOADED_NAMES: Final = frozenset({"package.json", "node_modules", "site-packages", "makefile", "gemfile", "rakefile"})
+"""Names of files that programs load or run by themselves from where they were started."""
 
 
 class Looks(Protocol):
@@ -248,6 +254,22 @@ class _Walk:
             for index, prefix in enumerate(self._prefixes[1:])
             if prefix in self._resolver.mounts or (0 < index < len(devices) and devices[index] != devices[index - 1])
         )
+
+
+def is_relative_name(text: str, *, written: bool) -> bool:
+    """Whether a text can be the name of something in a store, wherever that begins: one plain way down.
+
+    Refused are hidden names, dot segments in any spelling, and, where something is `written` there, names of files that
+    a server may load from the directory it was started in.
+    """
+    try:
+        plain = _spelling(text) == text
+    except Refusal:
+        return False
+    parts = text.split("/")
+    hidden = any(not part or part[0] in ".~" or len(part.encode()) > MAX_NAME_BYTES for part in parts)
+    loaded = text.lower().endswith(_LOADED_ENDINGS) or not _LOADED_NAMES.isdisjoint(text.lower().split("/"))
+    return plain and not (hidden or "%" in text or text.lower().startswith("file:") or (written and loaded))
 
 
 def _spelling(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import time
 from dataclasses import dataclass
 from enum import Enum
@@ -52,6 +53,11 @@ class Terms:
     may_ask: frozenset[str] = frozenset()
     approved: str | None = None
     """The version that was approved; nothing if any will do."""
+
+
+def _directory_name(server: str) -> str:
+    """Return the name of a server's own directory: what it is told to write by a relative name is there alone."""
+    return f"server-{hashlib.sha256(server.encode()).hexdigest()[:16]}"
 
 
 class Server:
@@ -137,7 +143,9 @@ class Server:
             headers = {**self.spec.headers, **self._credentials.headers.get(self.spec.name, {})}
             return HttpChannel(self.spec.url, headers, connection)
         own = {**self.spec.env, **self._credentials.env.get(self.spec.name, {})}
-        directory = Path(self.spec.cwd) if self.spec.cwd else self._directory
+        directory = Path(self.spec.cwd) if self.spec.cwd else self._directory / _directory_name(self.spec.name)
+        if not self.spec.cwd:
+            directory.mkdir(mode=0o700, exist_ok=True)
         return await ServerProcess.start(self.spec.command, own, directory, connection.receive, connection.lost)
 
     def _recognise(self, connection: Connection) -> None:

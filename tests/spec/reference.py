@@ -714,12 +714,9 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
             for item, at in [(words, ())] if words else positions(found, position):
                 if has_children and isinstance(item, dict) and item:
                     continue  # "string or object": the children speak for the object
-                here = roles_for_item(roles, item)
-                unread = ["fetch-url"] if is_name_beside_url(roles, item) else []
-                if is_name_beside_path(world, server, here, item):
-                    unread = [role for role in here if role in PATH_ROLES]
-                    here = {role: absent for role, absent in here.items() if role not in PATH_ROLES}
-                    unplaced.append(world.policy["setup"]["home"] + "/" + item)
+                here, unread = readable_roles(world, server, roles, item)
+                # A name "is compared with the protected paths as a stray string is, as if it began at `setup.home`"
+                unplaced += [world.policy["setup"]["home"] + "/" + item for _ in unread if PATH_ROLES & set(unread)][:1]
                 check_visible(here, item)
                 read = {}
                 for role, absent_is_unknown in here.items():
@@ -752,7 +749,6 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
                     if not words:  # "a list of words is sent as it came"
                         put(sent, at, forms[0])
     commands = [value.data for value in values if value.role == "command" and isinstance(value.data, str)]
-    # A name "is compared with the protected paths as a stray string is, as if it began at `setup.home`"
     strays = stray_strings(world, every_string(beside_paths) + unplaced, other_values, commands)
     check_counts(world, server, values, strays, path_texts)
     return Resolved(
@@ -932,6 +928,15 @@ def roles_for_item(roles: dict[str, bool], item: Any) -> dict[str, bool]:
     if is_name_beside_url(roles, item):
         return {role: absent for role, absent in roles.items() if role != "fetch-url"}
     return roles or {"none": True}
+
+
+def readable_roles(world: World, server: str, roles: dict[str, bool], item: Any) -> tuple[dict[str, bool], list[str]]:
+    """The roles in which an item can be read, and those in which it is opaque, because it may be a name."""
+    here = roles_for_item(roles, item)
+    if is_name_beside_path(world, server, here, item):
+        files = [role for role in here if role in PATH_ROLES]
+        return {role: absent for role, absent in here.items() if role not in files}, files
+    return here, ["fetch-url"] if is_name_beside_url(roles, item) else []
 
 
 def is_name_beside_url(roles: Iterable[str], item: Any) -> bool:
@@ -1632,14 +1637,8 @@ def check_paths(world: World, resolved: Resolved) -> list[Verdict]:
         check_any_path(world, form)
     at_most: list[Verdict] = []
     for value in resolved.values:
-        if value.role in PATH_ROLES and value.state == "opaque":  # a relative name: whatever directory it begins at
-            name, changes = "/" + value.data, value.role != "read-path"
-            if is_protected(world, name):
-                raise Refused("invariants", "path_protected")
-            if changes and (steers(name) or is_program(world, name)):
-                raise Refused("invariants", "path_steering")
-            if changes and steers_perhaps(name):
-                at_most.append(Verdict("escalate", "invariants", "path_steering"))
+        if value.role in PATH_ROLES and value.state == "opaque":
+            at_most += check_name(world, "/" + value.data, changes=value.role != "read-path")
         if value.role not in PATH_ROLES or value.state != "known":
             continue
         changes = value.role != "read-path"
@@ -1657,6 +1656,15 @@ def check_paths(world: World, resolved: Resolved) -> list[Verdict]:
         if changes and any(steers_perhaps(path) for path in places):
             at_most.append(Verdict("escalate", "invariants", "path_steering"))
     return at_most
+
+
+def check_name(world: World, name: str, *, changes: bool) -> list[Verdict]:
+    """Of a relative name without a starting point, 2 and 4 are asked as if it began at the root."""
+    if is_protected(world, name):
+        raise Refused("invariants", "path_protected")
+    if changes and (steers(name) or is_program(world, name)):
+        raise Refused("invariants", "path_steering")
+    return [Verdict("escalate", "invariants", "path_steering")] if changes and steers_perhaps(name) else []
 
 
 def is_program(world: World, path: str) -> bool:

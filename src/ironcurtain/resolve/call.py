@@ -202,6 +202,8 @@ class _Work:
             if isinstance(value, str) and shape.free:
                 self._hide(shape, value)
             return self._value(shape, roles, value, siblings)
+        if isinstance(value, str):
+            _require_seen(shape.leaf, roles, value)
         if isinstance(value, str) and any(category(role) is Category.PATH for role in roles):
             self._add(shape.leaf, roles, (UNKNOWN,))  # "" may mean the current directory
         else:
@@ -264,10 +266,7 @@ class _Work:
             self._stray(leaf, value)
         if "\0" in value and kinds - {Category.PATH, Category.CARRIED, Category.NONE}:
             raise Refusal("value_spelling", f"{leaf}: a NUL character")
-        if Category.PLACE in kinds or any(category(role) is Category.OTHER and role != COMMAND for role in active):
-            require_visible(value, "value_spelling", leaf)
-            if hides(value):
-                raise Refusal("value_spelling", f"{leaf}: an invisible character: {quote(value)}")
+        _require_seen(leaf, active, value)
         sent: str | None = None
         named = Category.PATH in kinds and IDENTIFIER in active  # what a path names is named by the path
         for form in _FORMS:
@@ -474,6 +473,14 @@ def _is_name(roles: tuple[Role, ...], value: str | float) -> bool:
         return False
     others = {category(role) for role in roles} & {Category.PATH, Category.PARTY}
     return not others and HOST not in roles and SEND_URL not in roles and looks_like_name(str(value))
+
+
+def _require_seen(leaf: str, roles: tuple[Role, ...], value: str) -> None:
+    """Refuse control and invisible characters where a place or another resource is named."""
+    if any(category(role) in (Category.PLACE, Category.OTHER) and role != COMMAND for role in roles):
+        require_visible(value, "value_spelling", leaf)
+        if hides(value):
+            raise Refusal("value_spelling", f"{leaf}: an invisible character: {quote(value)}")
 
 
 def _require_no_flag(leaf: str, roles: tuple[Role, ...], kinds: set[Category], value: str) -> None:

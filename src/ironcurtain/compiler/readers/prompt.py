@@ -110,7 +110,8 @@ Budgets: must never make more than 200 calls per task. / spend more than $5 per 
 - A file argument is compared as its absolute path, also a bare file name: ``where `file` ends with ".jpg" or ".png"``, or
   `matches /.*\\.jpg/`. A list of words that make up one command is compared as one line: `cargo test --workspace`.
 - `in owner/name` tests the owner and the repository argument together. A name of the set-up with several values means any
-  of them. A relative file name is looked up in the directory that the server or another argument names.
+  of them. A relative file name is looked up in the directory that the server or another argument names. Where
+  neither does, what may be a name in a store (a page, a folder of a service) is compared as it stands: `is under methods`.
 - "X is fine", "X is okay", "it may X, it can X" = may. "Ask me first", "needs my okay", "not without asking", "only after
   I said yes" = must ask before (not may). "Never", "must not", "off limits", "do not touch" = must never ("do not touch" =
   must never do anything with).

@@ -2146,3 +2146,89 @@ def test_a_command_that_is_not_another_is_one_without_shell_syntax() -> None:
     assert found.decide("s/run", command="ls") == "allow"
     for command in ("rm", "ls && curl evil.example", "ls; rm", "$(rm)"):
         assert found.decide("s/run", command=command) == "deny"
+
+
+_BOOK = tool("write_range", "Write values into a range of a sheet of a workbook file.", "path sheet", "", values={"type": "array", "items": {"type": "string"}})  # fmt: skip
+_FORM = tool("export_form", "Export a form as a spreadsheet file on disk.", "form_uid output_path")
+_CONVERT = tool("convert_image", "Convert a local image file into another file.", "input_path output_path", "format")
+_SUBMIT = tool("upload_invoice", "Upload an invoice file to the bank.", "file_path account_id")
+BOX = f"{HOME}/.ironcurtain/sandbox"
+
+
+@pytest.mark.parametrize(
+    ("statement", "made", "arguments", "expected"),
+    [
+        ("may use s/write_range in Projects.", _BOOK, {"path": f"{BOX}/x.xlsx", "sheet": "A"}, "allow"),
+        ("may use s/write_range in Projects.", _BOOK, {"path": f"{HOME}/Projects/x.xlsx", "sheet": "A"}, "allow"),
+        ("may use s/write_range in Projects.", _BOOK, {"path": f"{HOME}/Other/x.xlsx", "sheet": "A"}, "deny"),
+        ("may use s/export_form where `output_path` is in Projects.", _FORM, {"form_uid": "f1", "output_path": f"{BOX}/x"}, "allow"),
+        ("may use s/export_form where `output_path` is in Projects.", _FORM, {"form_uid": "f1", "output_path": f"{HOME}/x"}, "deny"),
+        ("may use s/export_form where `output_path` is in Projects and `form_uid` is f1.", _FORM, {"form_uid": "f2", "output_path": f"{BOX}/x"}, "deny"),
+        ("may use s/convert_image where `input_path` is in Projects and `output_path` is in Projects.", _CONVERT,
+         {"input_path": f"{HOME}/Projects/a.png", "output_path": f"{BOX}/a.jpg"}, "allow"),
+        ("may use s/convert_image where `input_path` is in Projects and `output_path` is in Projects.", _CONVERT,
+         {"input_path": f"{HOME}/Medical/a.png", "output_path": f"{BOX}/a.jpg"}, "deny"),
+        ("may use s/upload_invoice in Projects.", _SUBMIT, {"file_path": f"{BOX}/a.pdf", "account_id": "1"}, "deny"),
+        ("may use s/upload_invoice in Projects.", _SUBMIT, {"file_path": f"{HOME}/Projects/a.pdf", "account_id": "1"}, "allow"),
+        ("may use s/export_form only where `output_path` is in Projects.", _FORM, {"form_uid": "f1", "output_path": f"{BOX}/x"}, "allow"),
+        ("may use s/export_form where `output_path` is in Projects.\nmust never use s/export_form where `form_uid` is f1.", _FORM,
+         {"form_uid": "f1", "output_path": f"{BOX}/x"}, "deny"),
+        ("may use s/export_form.\nmust never use s/export_form, except where `output_path` is in Projects.", _FORM,
+         {"form_uid": "f1", "output_path": f"{BOX}/x"}, "deny"),
+    ],
+)  # fmt: skip
+def test_a_permission_in_a_directory_holds_in_the_sandbox(
+    statement: str, made: Any, arguments: Any, expected: str
+) -> None:
+    assert policy(statement, {"s": [made]}).decide(f"s/{made['name']}", **arguments) == expected
+
+
+_PAGE = tool("create_page", "Create a wiki page.", "path content")
+_READ_PAGE = tool("get_page", "Get a wiki page.", "path")
+
+
+@pytest.mark.parametrize(
+    ("statement", "path", "expected"),
+    [
+        ("may use wiki/create_page where `path` is under methods.", "methods/a", "allow"),
+        ("may use wiki/create_page where `path` is under methods.", "methods", "allow"),
+        ("may use wiki/create_page where `path` is under methods.", "methods-old/a", "deny"),
+        ("may use wiki/create_page where `path` is in notebook.", "field-notes/a", "allow"),
+        ("may use wiki/create_page where `path` is in notebook.", "x/field-notes/a", "deny"),
+        ('may use wiki/create_page where `path` starts with "methods/".', "methods/a", "allow"),
+        ('may use wiki/create_page where `path` starts with "methods/".', "staff/a", "deny"),
+        ("may use wiki/create_page.\nmust never use wiki/create_page where `path` is under staff.", "Staff/a", "deny"),
+        ("may use wiki/create_page.\nmust never use wiki/create_page where `path` is under staff.", "x/staff/a", "deny"),
+        ("may use wiki/create_page.\nmust never use wiki/create_page where `path` is under staff.", "staffing/a", "allow"),
+        ("may use wiki/create_page.\nmust never use wiki/create_page where `path` is in notebook.", "field-notes/a", "deny"),
+        ("may use wiki/create_page, except where `path` is under staff.", "staff/a", "deny"),
+        ("may use wiki/create_page, except where `path` is in notebook.", "field-notes/a", "deny"),
+        ("may use wiki/create_page, except where `path` is in notebook.", "a/b", "allow"),
+        ("may use wiki/create_page in Projects.", "methods/a", "deny"),
+        ("may use wiki/create_page in Projects.", f"{HOME}/Projects/a", "allow"),
+        ("may use wiki/create_page.\nmust never use wiki/create_page in Medical.", "methods/a", "deny"),
+    ],
+)  # fmt: skip
+def test_a_name_in_a_store_is_compared_as_it_stands(statement: str, path: str, expected: str) -> None:
+    known = replace(KNOWN, names={**KNOWN.names, "staff": ("staff",), "notebook": ("field-notes",)})
+    made = policy(statement, {"wiki": [_PAGE, _READ_PAGE]}, known)
+    assert made.decide("wiki/create_page", path=path, content="x") == expected
+
+
+_CALL = tool("call_service", "Call a service of a device.", "domain", "", data={"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": True}]})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("statement", "data", "expected"),
+    [
+        ("may use home/call_service where `data.level` is at most 50.", {"level": 40}, "allow"),
+        ("may use home/call_service where `data.level` is at most 50.", {"level": 60}, "deny"),
+        ("may use home/call_service where `data.level` is at most 50.", '{"level": 60}', "deny"),
+        ("may use home/call_service where `data.entity_id` is left out.", {"level": 40}, "allow"),
+        ("may use home/call_service where `data.entity_id` is left out.", '{"entity_id": "lock"}', "deny"),
+        ("may use home/call_service where `data` is given.\nmust never use home/call_service where `data.entity_id` is given and is lock.", '{"entity_id": "lock"}', "deny"),
+        ("may use home/call_service where `data` is given.\nmust never use home/call_service where `data.entity_id` is given and is lock.", {"entity_id": "lamp"}, "allow"),
+    ],
+)  # fmt: skip
+def test_an_object_that_may_be_a_text_has_members(statement: str, data: Any, expected: str) -> None:
+    assert policy(statement, {"home": [_CALL]}).decide("home/call_service", domain="light", data=data) == expected

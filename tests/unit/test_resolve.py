@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -442,6 +442,79 @@ def test_an_id_where_an_id_or_a_url_is_taken_is_no_url(place: Place, roles: Any,
         assert [item.role for item in judged.call.values] == found
         readable = [not isinstance(item.value, Opaque) for item in judged.call.values if item.role == "fetch-url"]
         assert all(readable) == str(value).startswith(("https:", "/"))
+
+
+# --- names in a store: nobody knows where the paths of `net` begin ---
+
+ELSEWHERE = [{"name": "all", "if": {"server": ["net"]}, "then": "allow"}]
+
+
+@pytest.mark.parametrize(
+    ("roles", "value", "found"),
+    [
+        (["identifier", "read-path"], "methods/quadrats", ["read-path", "identifier"]),
+        (["identifier", "read-path"], "a/b.py", ["read-path", "identifier"]),
+        (["identifier", "read-path", "write-path"], "methods/a", ["read-path", "write-path", "identifier"]),
+        (["identifier", "outbound-content", "read-path"], "a", ["read-path", "identifier", "outbound-content"]),
+        (["read-path"], "methods/quadrats", "path_relative"),
+        (["place", "read-path"], "methods/quadrats", "path_relative"),
+        (["identifier", "write-path"], "a/b.py", "path_relative"),
+        (["delete-path", "identifier"], "A/B.SH", "path_relative"),
+        (["identifier", "write-path"], "node_modules/a", "path_relative"),
+        (["identifier", "write-path"], "a/Makefile", "path_relative"),
+        (["identifier", "write-path"], "a.pyx", ["write-path", "identifier"]),
+        (["identifier", "read-path"], "a/../b", "path_relative"),
+        (["identifier", "read-path"], "./a", "path_relative"),
+        (["identifier", "read-path"], "a/.b", "path_relative"),
+        (["identifier", "read-path"], "a/~b", "path_relative"),
+        (["identifier", "read-path"], "a//b", "path_relative"),
+        (["identifier", "read-path"], "a/", "path_relative"),
+        (["identifier", "read-path"], "a%2fb", "path_relative"),
+        (["identifier", "read-path"], "FILE:a", "path_relative"),
+        (["identifier", "read-path"], "a" * 256, "path_relative"),
+        (["identifier", "read-path"], "e\u0301", "path_relative"),
+        (["identifier", "read-path"], "a*", "path_wildcard"),
+        (["identifier", "read-path"], "-a", "value_flag"),
+        (["identifier", "read-path"], 7, "value_type"),
+        (["fetch-url", "identifier", "read-path"], "a/b", ["read-path", "identifier"]),
+    ],
+)
+def test_a_relative_path_that_may_be_a_name_is_one(place: Place, roles: Any, value: Any, found: Any) -> None:
+    judged = judge(place.load(ELSEWHERE, [tool("t", {"x": roles}, server="net")]), call("t", {"x": value}, "net"))
+    if isinstance(found, str):
+        assert judged.decision.code == found
+        return
+    assert judged.call is not None
+    assert [item.role for item in judged.call.values] == found
+    opaque = {item.role for item in judged.call.values if isinstance(item.value, Opaque)}
+    assert opaque == {role for role in found if role.endswith("-path")}
+    assert judged.call.leaves["x"][-1] == value
+    assert judged.call.arguments == {"x": value}
+
+
+def test_a_server_that_starts_among_files_of_the_owner_takes_no_names(place: Place) -> None:
+    loaded = place.load(ELSEWHERE, [tool("t", {"x": ["identifier", "read-path"]}, server="net")])
+    assert judge(loaded, call("t", {"x": "a/b"}, "net")).decision.outcome.word == "allow"
+    started = replace(loaded, resolver=replace(loaded.resolver, started=frozenset({"net"})))
+    assert judge(started, call("t", {"x": "a/b"}, "net")).decision.code == "path_relative"
+
+
+def test_a_name_is_compared_with_what_is_protected_in_the_home(place: Place) -> None:
+    loaded = place.load(ELSEWHERE, [tool("t", {"x": ["identifier", "read-path"]}, server="net")])
+    place.link("home/owner/door", f"{place.ironcurtain}")
+    assert judge(loaded, call("t", {"x": "door/state.db"}, "net")).decision.code == "path_protected"
+    assert judge(loaded, call("t", {"x": "floor/state.db"}, "net")).decision.outcome.word == "allow"
+
+
+@pytest.mark.parametrize("data", ['{"a": 1}', ["x", {"a": 1}], {"b": "x"}])
+def test_a_text_in_the_place_of_an_object_hides_its_members(place: Place, data: Any) -> None:
+    rules = [
+        {"name": "no-b", "if": {"tool": ["t"], "values": {"arg:data.b.c": {"equals": 1}}}, "then": "deny"},
+        {"name": "any", "if": {"tool": ["t"]}, "then": "allow"},
+    ]
+    loaded = place.load(rules, [tool("t", {"data": ["outbound-content"]})])
+    assert judge(loaded, call("t", {"data": data})).decision.outcome.word == "deny"
+    assert judge(loaded, call("t", {"data": {"b": {"d": "x"}}})).decision.outcome.word == "allow"
 
 
 # --- parties and commands -----------------------------------------------------------------------------------------

@@ -189,6 +189,9 @@ class Conditions:
 
     def _beneath(self, condition: Condition, argument: Argument, tool: Tool, *, certain: bool) -> Part:
         """What `is under` comes to: a directory here, or one of another machine by the name alone."""
+        if argument.has(Category.PATH) and self._are_names(condition.values, argument, tool):
+            texts = [name.text for name in condition.values]
+            return Part(values={f"arg:{argument.leaf}": {"matches": self._below(texts, tool, certain=certain)}})
         if argument.has(Category.PATH):  # a canonical path: links lead nowhere else
             return self._inside(condition.values, argument, tool, certain=certain)
         places = [place for name in condition.values for place in self.values.located(name, certain=certain)]
@@ -265,6 +268,15 @@ class Conditions:
         every = (*meant.people, *meant.values, *meant.hosts)
         part = self.values.is_one_of(tool, argument, every)
         return part.with_(self.values.machines(argument, every)) if certain else part
+
+    def _are_names(self, names: Sequence[Name], argument: Argument, tool: Tool) -> bool:
+        """Return whether names are none of the set-up, where a path may be a name as it stands: `is under methods`."""
+        setup = self.values.setup
+        named = "identifier" in argument.roles and tool.server not in setup.known.path_base
+        return named and not any(
+            setup.name_of(name.text) or setup.directory_of(name) or setup.list_of(name) or name.text[:1] in "/~"
+            for name in names
+        )
 
     def _below(self, names: Sequence[str], tool: Tool, *, certain: bool) -> str:
         """Return a pattern for what is in folders that are known by name, relative to where the server begins."""

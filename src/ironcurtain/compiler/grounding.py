@@ -68,7 +68,7 @@ class Grounding:
     by_name: bool = False
     """Directories are compared by the name of the path, because a rule has room for one condition on paths."""
     permits: bool = False
-    """These are the limits of a permission: what it may save somewhere may be saved in the sandbox, too."""
+    """The limits are those of a permission, or of the `only` that closes it: `only` does not speak of the sandbox."""
 
     def ground(self, limit: Limit, tool: Tool, *, certain: bool) -> Ground | None:
         """Return what a limit comes to for a tool, or nothing if the tool has no argument for it."""

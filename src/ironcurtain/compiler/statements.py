@@ -140,18 +140,19 @@ class _Compiler:
         tools: list[str] = []
         notes: list[str] = []
         for part in separated(statement):
-            made = self._of(part, agreed if part.mood is Mood.MAY else None)
+            closes = statement.only is not None and part.mood is Mood.NEVER
+            made = self._of(part, agreed if part.mood is Mood.MAY else None, closes=closes)
             drafts += made.drafts
             tools += made.tools
             notes += made.notes
         return _Made(tuple(dict.fromkeys(drafts)), tuple(dict.fromkeys(tools)), tuple(dict.fromkeys(notes)))
 
-    def _of(self, statement: Statement, agreed: frozenset[str] | None) -> _Made:
+    def _of(self, statement: Statement, agreed: frozenset[str] | None, *, closes: bool) -> _Made:
         permits = statement.mood is Mood.MAY
         # A rule has room for one condition on paths: beside a directory, arguments are compared by name.
         by_name = any(isinstance(limit, Place) for limit in statement.limits)
         acts = frozenset(act for act in statement.doing.acts if act in ACTS)
-        grounding = Grounding(self.setup, self.tools, acts, by_name, permits)
+        grounding = Grounding(self.setup, self.tools, acts, by_name, permits or closes)
         picks = picked(statement.doing, self.tools, tightens=not permits)
         if statement.mood is Mood.OTHERWISE:  # everything else asks: also what might do anything
             picks = [replace(pick, doubt=False) for pick in picks]
@@ -233,7 +234,7 @@ class _Compiler:
     def _exceptions(self, statement: Statement, pick: Pick, grounding: Grounding) -> list[Ground] | None:
         """The exceptions that concern a tool; `None` if one takes the whole tool out."""
         permits = statement.mood is Mood.MAY
-        grounding = replace(grounding, permits=False)
+        grounding = replace(grounding, permits=False) if permits else grounding
         found: list[Ground] = []
         for exception in merged_exceptions(statement.exceptions):
             excepted = _excepted(exception, statement, pick, self.tools, loosely=permits)

@@ -241,6 +241,8 @@ LEAVES: dict[str, tuple[list[list[str]], list[Any]]] = {
             ["identifier", "outbound-content", "read-path"],
             ["fetch-url", "identifier", "read-path"],
             ["identifier", "place", "read-path"],
+            ["command", "read-path"],
+            ["outbound-content", "read-path"],
         ],
         NAMES,
     ),

@@ -766,8 +766,9 @@ def resolve_call(world: World, tool: Table, arguments: Table) -> Resolved:
 
 
 def is_named_by_path(role: str, roles: dict[str, bool], item: Any) -> bool:
-    """ "An `identifier` beside a path role has the path as it is sent for its value." """
-    return role == "identifier" and isinstance(item, str) and not is_empty(item) and bool(PATH_ROLES & set(roles))
+    """ "A carried role or a command beside a path role has the path as it is sent for its value." """
+    named = role == "command" or role in CARRIED_ROLES
+    return named and isinstance(item, str) and not is_empty(item) and bool(PATH_ROLES & set(roles))
 
 
 def sent_form(world: World, server: str, role: str, node: Any) -> Any:

@@ -44,8 +44,7 @@ class Option:
     sources: frozenset[str] | None = None
     """The tools that were seen, if it stands for that."""
     within: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
-    """What conditions on the arguments that it is a member of see of it, its name and itself; of a text in the place of
-    an object, what those on its members see."""
+    """What conditions on the arguments that it is a member of see of it: its name, and itself."""
 
     @property
     def leaves(self) -> dict[str, tuple[Value, ...]]:

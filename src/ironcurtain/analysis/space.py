@@ -107,8 +107,9 @@ class Spaces:
         numbers = count()
         for leaf in sorted(work.leaves, key=lambda each: each.leaf not in work.steering):
             tests = [(test, allowing) for test, allowing in work.tests if _speaks_of(test, leaf)]
-            hides = leaf.free and bool(leaf.members)  # a text in its place hides what is in it
-            if _roles(leaf) <= {NONE} and not (tests or hides) and leaf.leaf not in work.steering:
+            if leaf.free and leaf.members and work.arguments.kind(leaf.leaf).takes("string"):
+                doubts.append(f"{leaf.leaf}: a text in its place hides what is in it")
+            if _roles(leaf) <= {NONE} and not tests and leaf.leaf not in work.steering:
                 continue
             options, complete = self._options(work, leaf, tests)
             if not complete:
@@ -427,7 +428,6 @@ def _only(
     call: CanonicalCall, shape: Shape, says: str, chosen: tuple[Json, ...], siblings: Mapping[str, Json]
 ) -> Option:
     leaf, within = shape.leaf, shape.within if chosen else ()  # where it is left out, others may be in its object
-    hidden = [name for name in call.leaves if name.startswith(f"{leaf}.")] if shape.free else []
     when = "".join(f", with {name} {LEFT_OUT if value is None else value}" for name, value in siblings.items())
     return Option(
         leaf,
@@ -437,5 +437,5 @@ def _only(
         call.leaves.get(leaf, ()),
         tuple(stray for stray in call.strays if stray.leaf == leaf),
         tuple(sorted(siblings.items(), key=str)),
-        within={name: call.leaves.get(name, ()) for name in (*within, *hidden)},
+        within={above: call.leaves.get(above, ()) for above in within},
     )

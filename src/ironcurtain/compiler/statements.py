@@ -223,6 +223,8 @@ class _Compiler:
         notes += ground.notes
         if permits:
             yield from self._permitted(statement, pick, ground, lifted, notes)
+            if names_more_than_files(tool) and (inside := _in_sandbox(statement, tool, grounding)) != ground:
+                yield from self._permitted(statement, pick, inside, lifted, [])
         else:
             yield from self._tightened(statement, pick, ground, lifted)
         if permits or statement.mood.tightens:
@@ -318,9 +320,6 @@ class _Compiler:
             part = base.with_(replace(alternative, absent=frozenset()))
             groups = [*unless, *(Part(values={f"arg:{leaf}": PRESENT}) for leaf in sorted(alternative.absent))]
             yield self._permission(statement, tool, part, groups, covered, mood)
-            if part.paths and names_more_than_files(tool) and self.setup.known.sandbox not in part.paths[1]:
-                inside = replace(part, paths=(tool.of(Category.PATH), (self.setup.known.sandbox,)))
-                yield self._permission(statement, tool, inside, groups, covered, mood)
             if aside and not part.paths:  # in the sandbox, where writing is free
                 written = frozenset(role for leaf in aside for role in tool.arguments[leaf].roles if "-path" in role)
                 inside = part.with_(Part(paths=(written, (self.setup.known.sandbox,))))
@@ -506,6 +505,13 @@ def _kept_apart(statement: Statement, setup: Setup) -> Iterator[tuple[tuple[Name
 def _directories(names: Iterable[Name], setup: Setup) -> tuple[Name, ...]:
     """Return the names that are those of directories."""
     return tuple(name for name in names if setup.directory_of(name) is not None)
+
+
+def _in_sandbox(statement: Statement, tool: Tool, grounding: Grounding) -> Ground:
+    """Return what the limits of a permission come to with the sandbox for each directory."""
+    inside = replace(grounding, inside=True)
+    grounds = [inside.ground(limit, tool, certain=True) for limit in statement.limits]
+    return joined(each for each in grounds if each is not None)
 
 
 def _or_left_out(limit: Limit, tool: Tool) -> Limit:

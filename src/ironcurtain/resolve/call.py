@@ -268,22 +268,22 @@ class _Work:
             raise Refusal("value_spelling", f"{leaf}: a NUL character")
         _require_seen(leaf, active, value)
         sent: str | None = None
-        named = Category.PATH in kinds and IDENTIFIER in active  # what a path names is named by the path
+        named = tuple(role for role in active if _is_named(role)) if Category.PATH in kinds else ()
         for form in _FORMS:
             mine = tuple(
                 role
                 for role in active
-                if form in (role, category(role))
-                and (form == role or role != COMMAND)
-                and not (named and role == IDENTIFIER)
+                if form in (role, category(role)) and (form == role or role != COMMAND) and role not in named
             )
             if mine:
                 values, text = self._formed(form, shape, mine, value)
                 self._add(leaf, mine, values, shown=sent is None)
                 self.settled = self.settled and sent in (None, text)
                 sent = text if sent is None else sent
-        if named and sent is not None:
-            self._add(leaf, (IDENTIFIER,), (sent,), shown=False)
+        if sent is not None:
+            for role in named:
+                values, _ = self._formed(COMMAND if role == COMMAND else Category.CARRIED, shape, (role,), sent)
+                self._add(leaf, (role,), values, shown=False)
         return sent
 
     def _formed(
@@ -473,6 +473,11 @@ def _is_name(roles: tuple[Role, ...], value: str | float) -> bool:
         return False
     others = {category(role) for role in roles} & {Category.PATH, Category.PARTY}
     return not others and HOST not in roles and SEND_URL not in roles and looks_like_name(str(value))
+
+
+def _is_named(role: Role) -> bool:
+    """Whether what a path is given for is named by the path as it is sent: a record, a file that is attached or run."""
+    return role == COMMAND or category(role) is Category.CARRIED
 
 
 def _require_seen(leaf: str, roles: tuple[Role, ...], value: str) -> None:

@@ -1006,10 +1006,8 @@ def read_item(
 ) -> list[Value]:
     """The values of one item in one role."""
     if is_empty(item):
-        # "An empty string that is present in a path role is always unknown", and in a url role beside one.
-        always = isinstance(item, str) and (
-            role in PATH_ROLES or (role in URL_ROLES and bool(PATH_ROLES.intersection(beside)))
-        )
+        # "An empty string that is present in a path role is always unknown, and so it is in the other roles".
+        always = isinstance(item, str) and bool(PATH_ROLES.intersection((role, *beside)))
         return [Value(role, None, "unknown")] if always or empty_is_unknown else []
     if isinstance(item, dict):
         return read_object(world, server, role, item, empty_is_unknown)
@@ -2228,8 +2226,9 @@ def folded_text(text: str) -> str:
     number = re.fullmatch(r"((tel|sms|whatsapp):)?[ \t\n\r\f\v]*(\+|00)?[ \t\n\r\f\v]*([1-9].*)", bare, re.DOTALL)
     if number and re.fullmatch("[- \t\n\r\f\v./()\u2010-\u20150-9]*[0-9]", number[4]):
         digits = "".join(char for char in number[4] if char in "0123456789")
-        return digits if len(digits) >= 7 else bare
-    return bare
+        bare = digits if len(digits) >= 7 else bare
+    # "Digits are compared without zeros before them."
+    return re.sub("^0+(?=[0-9])", "", bare) if re.fullmatch("[0-9]+", bare) else bare
 
 
 def forms_of_constant(world: World, constant: Any, subject: str) -> list[Any]:

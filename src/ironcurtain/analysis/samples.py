@@ -194,7 +194,7 @@ def _fold(text: str) -> str:
 
 def _spellings(text: str) -> list[str]:
     """Return other texts that are equal to this one once both are folded, in the order of how likely they are taken."""
-    found = (text.lower(), text.swapcase(), f"#{text}", wide(text), f"@{text}")
+    found = (text.lower(), text.swapcase(), f"#{text}", wide(text), f"@{text}", f"0{text}")
     return [form for form in dict.fromkeys(found) if _fold(form) == _fold(text)]
 
 

@@ -72,7 +72,7 @@ def folded_source(text: str) -> Source | None:
     if not text or not text.isascii() or (text.isdigit() and len(text) > _SHORT_NUMBER):
         return None
     plain = "".join("\\" + char if char in _SPECIAL else char for char in text)
-    return f"(?i) *[#@]*{plain} *", True
+    return f"(?i) *[#@]*{'0*' if text.isdigit() else ''}{plain} *", True
 
 
 def up_to(bound: int) -> Source:
@@ -161,7 +161,8 @@ def spellings_for(sources: tuple[Source, ...], text: str, after: str, besides: f
     same = folded_source(text)
     if same is None:
         return Texts((), complete=False)
-    letters = dict.fromkeys(form for char in text for form in (char.upper(), char, wide(char)))
+    every = f"0{text}" if text.isdigit() else text
+    letters = dict.fromkeys(form for char in every for form in (char.upper(), char, wide(char)))
     try:
         tables = [table_of(source, dot_spans_lines=tightens) for source, tightens in (*sources, same)]
         search = _Search(tuple(tables), (*(tightens for _, tightens in sources), True), after, besides, ())

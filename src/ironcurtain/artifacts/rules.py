@@ -92,7 +92,7 @@ class Forms:
                 kinds = {category(role) for role in roles}
                 by_leaf.setdefault(shape.leaf, set()).update(kinds)
                 free |= {shape.leaf: shape} if shape.free else {}
-                for name in (shape.leaf, *roles) if tool.server in path_base else ():
+                for name in (shape.leaf, *roles) if tool.server in path_base and Category.PATH in kinds else ():
                     starts[name] = starts.get(name, frozenset()) | {path_base[tool.server]}
                 for role in roles:
                     by_role.setdefault(role, {category(role)}).update(kinds & _REWRITTEN)

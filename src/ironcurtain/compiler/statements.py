@@ -204,15 +204,7 @@ class _Compiler:
         if any(each is None for each in grounds):
             if permits or statement.mood is Mood.OTHERWISE:
                 return
-            nowhere = [limit for limit, each in zip(statement.limits, grounds, strict=True) if each is None]
-            only_place = statement.mood is Mood.NEVER and all(isinstance(limit, Place) for limit in nowhere)
-            if tool.key in self.named.by_id and only_place:
-                notes.append(f"{tool.key} has no argument for that limit, and a permission names it")
-                return
-            notes.append(f"{tool.key} has no argument for that limit, so it asks")
-            for part in _through(pick) or [Part()]:
-                named = self.named.commands.get(tool.key, ()) if pick.doubt else ()
-                yield Draft.of(JOINED, tool, conditions_of(part, named))
+            yield from self._asked_everywhere(statement, pick, grounds, notes)
             return
         ground = joined(each for each in grounds if each is not None)
         lifted = self._exceptions(statement, pick, grounding)
@@ -223,13 +215,28 @@ class _Compiler:
         notes += ground.notes
         if permits:
             yield from self._permitted(statement, pick, ground, lifted, notes)
-            if names_more_than_files(tool) and (inside := _in_sandbox(statement, tool, grounding)) != ground:
+            for inside in _in_sandbox(statement, tool, grounding, ground):
                 yield from self._permitted(statement, pick, inside, lifted, [])
         else:
             yield from self._tightened(statement, pick, ground, lifted)
         if permits or statement.mood.tightens:
             for part in _parents(statement, tool, grounding):
                 yield Draft.of(JOINED, tool, conditions_of(part, ()))
+
+    def _asked_everywhere(
+        self, statement: Statement, pick: Pick, grounds: Sequence[Ground | None], notes: list[str]
+    ) -> Iterator[Draft]:
+        """The rules of what tightens, for a tool that has no argument for one of its limits."""
+        tool = pick.tool
+        nowhere = [limit for limit, each in zip(statement.limits, grounds, strict=True) if each is None]
+        only_place = statement.mood is Mood.NEVER and all(isinstance(limit, Place) for limit in nowhere)
+        if tool.key in self.named.by_id and only_place:
+            notes.append(f"{tool.key} has no argument for that limit, and a permission names it")
+            return
+        notes.append(f"{tool.key} has no argument for that limit, so it asks")
+        for part in _through(pick) or [Part()]:
+            named = self.named.commands.get(tool.key, ()) if pick.doubt else ()
+            yield Draft.of(JOINED, tool, conditions_of(part, named))
 
     # --- Exceptions. ---
 
@@ -507,11 +514,14 @@ def _directories(names: Iterable[Name], setup: Setup) -> tuple[Name, ...]:
     return tuple(name for name in names if setup.directory_of(name) is not None)
 
 
-def _in_sandbox(statement: Statement, tool: Tool, grounding: Grounding) -> Ground:
-    """Return what the limits of a permission come to with the sandbox for each directory."""
+def _in_sandbox(statement: Statement, tool: Tool, grounding: Grounding, ground: Ground) -> Iterator[Ground]:
+    """Yield what the limits of a permission come to with the sandbox for each directory, where that opens more."""
+    if not names_more_than_files(tool):
+        return
     inside = replace(grounding, inside=True)
     grounds = [inside.ground(limit, tool, certain=True) for limit in statement.limits]
-    return joined(each for each in grounds if each is not None)
+    if (found := joined(each for each in grounds if each is not None)) != ground:
+        yield found
 
 
 def _or_left_out(limit: Limit, tool: Tool) -> Limit:

@@ -198,7 +198,7 @@ def _folded(members: Members) -> frozenset[tuple[type, Scalar]]:
 def folded(key: tuple[type, Scalar]) -> tuple[type, Scalar]:
     """A text without regard to case, width, spaces around it and a `#` or `@` before it; other values as they are.
 
-    What may be a telephone number is its digits.
+    What may be a telephone number is its digits; digits are a number, whatever zeros stand before it.
     """
     kind, value = key
     if not isinstance(value, str):
@@ -206,6 +206,8 @@ def folded(key: tuple[type, Scalar]) -> tuple[type, Scalar]:
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", value).casefold()).strip()
     bare = re.sub(r"^[#@\s]+", "", plain) or plain
     number = _NUMBER.fullmatch(bare)
+    if bare.isascii() and bare.isdigit():
+        return kind, bare.lstrip("0") or "0"
     return kind, re.sub("[^0-9]", "", number[1]) if number else bare
 
 

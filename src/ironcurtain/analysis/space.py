@@ -240,8 +240,8 @@ class _Work:
 
     @classmethod
     def of(cls, tool: Tool, chains: Sequence[tuple[Sequence[Rule], str]], *, reaching: bool) -> _Work:
-        arguments = Arguments(tool.definition)
         leaves = tuple(leaves_of(tool.arguments))
+        arguments = Arguments(tool.definition, frozenset(leaf.leaf for leaf in leaves if leaf.free and leaf.members))
         tests = dict.fromkeys(pair for rules, _ in chains for rule in rules for pair in polar_tests(rule))
         return cls(
             tool,

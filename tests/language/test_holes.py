@@ -2213,22 +2213,3 @@ def test_a_name_in_a_store_is_compared_as_it_stands(statement: str, path: str, e
     known = replace(KNOWN, names={**KNOWN.names, "staff": ("staff",), "notebook": ("field-notes",)})
     made = policy(statement, {"wiki": [_PAGE, _READ_PAGE]}, known)
     assert made.decide("wiki/create_page", path=path, content="x") == expected
-
-
-_CALL = tool("call_service", "Call a service of a device.", "domain", "", data={"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": True}]})  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("statement", "data", "expected"),
-    [
-        ("may use home/call_service where `data.level` is at most 50.", {"level": 40}, "allow"),
-        ("may use home/call_service where `data.level` is at most 50.", {"level": 60}, "deny"),
-        ("may use home/call_service where `data.level` is at most 50.", '{"level": 60}', "deny"),
-        ("may use home/call_service where `data.entity_id` is left out.", {"level": 40}, "allow"),
-        ("may use home/call_service where `data.entity_id` is left out.", '{"entity_id": "lock"}', "deny"),
-        ("may use home/call_service where `data` is given.\nmust never use home/call_service where `data.entity_id` is given and is lock.", '{"entity_id": "lock"}', "deny"),
-        ("may use home/call_service where `data` is given.\nmust never use home/call_service where `data.entity_id` is given and is lock.", {"entity_id": "lamp"}, "allow"),
-    ],
-)  # fmt: skip
-def test_an_object_that_may_be_a_text_has_members(statement: str, data: Any, expected: str) -> None:
-    assert policy(statement, {"home": [_CALL]}).decide("home/call_service", domain="light", data=data) == expected

@@ -2274,9 +2274,7 @@ def member_values(world: World, resolved: Resolved, name: str) -> Values:
             continue
         for node, parent, _ in occurrences(resolved.sent, tokens(leaf), resolved.sent):
             roles = roles_in_force(modes_of(annotation), parent_as_sent(resolved.tool, leaf, parent))
-            path = name[len(leaf) + 1 :].split(".")
-            found += [Value("none", text, "opaque") for each in flatten(node) for text in texts_above(each, path)]
-            for item in (item for each in flatten(node) for item in under(each, path)):
+            for item in (item for each in flatten(node) for item in under(each, name[len(leaf) + 1 :].split("."))):
                 here = roles_for_item(roles, item)
                 read = {
                     role: read_item(world, resolved.server, role, item, unknown, here) for role, unknown in here.items()
@@ -2291,13 +2289,6 @@ def under(node: Any, path: list[str]) -> list[Any]:
         return flatten(node)
     inner = [item[path[0]] for item in flatten(node) if isinstance(item, dict) and path[0] in item]
     return [found for each in inner for found in under(each, path[1:])]
-
-
-def texts_above(node: Any, path: list[str]) -> list[str]:
-    """The texts in the place of an object on the way to a member: "a server may read it as one"."""
-    texts = [each for each in flatten(node) if isinstance(each, str) and not is_empty(each)] if path else []
-    inner = [item[path[0]] for item in flatten(node) if path and isinstance(item, dict) and path[0] in item]
-    return texts + [found for each in inner for found in texts_above(each, path[1:])]
 
 
 def is_member(tool: Table, leaf: str, name: str) -> bool:

@@ -506,17 +506,6 @@ def test_a_name_is_compared_with_what_is_protected_in_the_home(place: Place) -> 
     assert judge(loaded, call("t", {"x": "floor/state.db"}, "net")).decision.outcome.word == "allow"
 
 
-@pytest.mark.parametrize("data", ['{"a": 1}', ["x", {"a": 1}], {"b": "x"}])
-def test_a_text_in_the_place_of_an_object_hides_its_members(place: Place, data: Any) -> None:
-    rules = [
-        {"name": "no-b", "if": {"tool": ["t"], "values": {"arg:data.b.c": {"equals": 1}}}, "then": "deny"},
-        {"name": "any", "if": {"tool": ["t"]}, "then": "allow"},
-    ]
-    loaded = place.load(rules, [tool("t", {"data": ["outbound-content"]})])
-    assert judge(loaded, call("t", {"data": data})).decision.outcome.word == "deny"
-    assert judge(loaded, call("t", {"data": {"b": {"d": "x"}}})).decision.outcome.word == "allow"
-
-
 # --- parties and commands -----------------------------------------------------------------------------------------
 
 

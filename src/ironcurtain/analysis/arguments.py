@@ -63,8 +63,6 @@ class Arguments:
     """The arguments of one tool."""
 
     definition: Mapping[str, Json]
-    objects: frozenset[str] = frozenset()
-    """Leaves whose members rules name: their values stand in an object, because a text would hide its members."""
     _kinds: dict[str, list[dict[str, Json]]] = field(default_factory=dict)
     _many: set[str] = field(default_factory=set)
 
@@ -153,11 +151,7 @@ class Arguments:
 
     def _value(self, node: Json, leaf: str, chosen: Mapping[str, Sequence[Json]], index: int) -> Json:
         members = {name: values for name, values in chosen.items() if name.startswith(f"{leaf}.")}
-        if (
-            (members or (leaf in self.objects and chosen.get(leaf)))
-            and leaf in self._kinds
-            and not any(map(_properties, variants_of(self._root, node)))
-        ):
+        if members and leaf in self._kinds and not any(map(_properties, variants_of(self._root, node))):
             return self._free(node, leaf, {**members, leaf: chosen.get(leaf, ())}, index)
         if leaf in chosen and not (leaf.endswith("[]") and {} in chosen[leaf]):  # elements that are counted
             return self._chosen(node, leaf, chosen[leaf], index, chosen.get(f"{leaf}[]", ()))

@@ -107,8 +107,6 @@ class Spaces:
         numbers = count()
         for leaf in sorted(work.leaves, key=lambda each: each.leaf not in work.steering):
             tests = [(test, allowing) for test, allowing in work.tests if _speaks_of(test, leaf)]
-            if leaf.free and leaf.members and work.arguments.kind(leaf.leaf).takes("string"):
-                doubts.append(f"{leaf.leaf}: a text in its place hides what is in it")
             if _roles(leaf) <= {NONE} and not tests and leaf.leaf not in work.steering:
                 continue
             options, complete = self._options(work, leaf, tests)
@@ -240,8 +238,8 @@ class _Work:
 
     @classmethod
     def of(cls, tool: Tool, chains: Sequence[tuple[Sequence[Rule], str]], *, reaching: bool) -> _Work:
+        arguments = Arguments(tool.definition)
         leaves = tuple(leaves_of(tool.arguments))
-        arguments = Arguments(tool.definition, frozenset(leaf.leaf for leaf in leaves if leaf.free and leaf.members))
         tests = dict.fromkeys(pair for rules, _ in chains for rule in rules for pair in polar_tests(rule))
         return cls(
             tool,

@@ -34,6 +34,13 @@ def names_more_than_files(tool: Tool) -> bool:
     return works_on_files(tool) and bool(tool.roles - tool.of(Category.PATH) - {"none"})
 
 
+def names_only_files(tool: Tool) -> bool:
+    """Return whether all that a call names are files, some of them as paths that may be names, and none is deleted."""
+    named = [argument for argument in tool.arguments.values() if "identifier" in argument.roles]
+    known = {"read-path", "write-path", "identifier", "none"}
+    return works_on_files(tool) and bool(named) and tool.roles <= known and all(a.has(Category.PATH) for a in named)
+
+
 def may_save_there(tool: Tool, acts: Collection[str]) -> bool:
     """Return whether what a tool makes may be made in the sandbox, where the agent can read it.
 

@@ -47,7 +47,7 @@ from ironcurtain.compiler.parts import PRESENT, Ground, Part, joined
 from ironcurtain.compiler.picking import Pick, picked
 from ironcurtain.compiler.placing import UNCONCERNED
 from ironcurtain.compiler.problems import Problem
-from ironcurtain.compiler.sandboxed import names_more_than_files
+from ironcurtain.compiler.sandboxed import names_more_than_files, names_only_files
 from ironcurtain.compiler.separating import closed_twice, merged_exceptions, require_sayable, separated
 from ironcurtain.compiler.values import Values
 from ironcurtain.language.statement import (
@@ -110,6 +110,9 @@ def compile_statements(
     for tool in tools if lines else ():
         if not tool.side_effects:  # it only tells about its own server
             drafts.setdefault(Draft(LAYERS[Mood.MAY], tool.server, tool.name, "{}"), [])
+        elif names_only_files(tool):
+            inside = Part(paths=(tool.of(Category.PATH), (known.sandbox,)))
+            drafts.setdefault(Draft.of(LAYERS[Mood.MAY], tool, conditions_of(inside, ())), [])
     refuse_dead(lines, meanings, drafts, Values(setup).in_rules, known.sandbox)
     rules, names = written_rules(drafts, lines)
     return Compiled(
@@ -474,8 +477,14 @@ def _through(pick: Pick) -> list[Part]:
 
 
 def _parents(statement: Statement, tool: Tool, grounding: Grounding) -> Iterator[Part]:
-    """The directories above those that are forbidden or asked about: what is done to them is done to all in them."""
+    """The directories above those that are forbidden or asked about: what is done to them is done to all in them.
+
+    Not of a directory in which a call must name the files: `git add` in a repository.
+    """
     every = tuple(f"role:{role}" for role in sorted(tool.of(Category.PATH)))
+    roots = {argument.root for argument in tool.arguments.values() if argument.root and argument.required}
+    if roots:
+        every = tuple(f"arg:{leaf}" for leaf, a in tool.arguments.items() if a.has(Category.PATH) and leaf not in roots)
     above: dict[str, set[str]] = {}
     for names, argument in _kept_apart(statement, grounding.setup):
         own = tool.argument(argument) if argument else None

@@ -199,8 +199,6 @@ class _Work:
         modes = _in_force(shape.modes, siblings)
         roles = tuple(dict.fromkeys(role for mode in modes for role in mode.roles))
         if not is_empty(value):
-            if isinstance(value, str) and shape.free:
-                self._hide(shape, value)
             return self._value(shape, roles, value, siblings)
         if isinstance(value, str):
             _require_seen(shape.leaf, roles, value)
@@ -226,12 +224,6 @@ class _Work:
                     raise Refusal("value_spelling", f"{shape.leaf}: a key that is not in canonical form: {quote(key)}")
             return {key: self._inside(shape, key, member, siblings) for key, member in value.items()}
         return value if value is None else self._scalar(shape, roles, value)
-
-    def _hide(self, shape: Shape, text: str) -> None:
-        """Note that the members of an object are not known where a text stands that a server may read as one."""
-        for member in shape.members.values():
-            self.leaves.setdefault(member.leaf, []).append(Opaque(text))
-            self._hide(member, text)
 
     def _inside(self, shape: Shape, key: str, value: Json, siblings: Mapping[str, Json]) -> Json:
         """A member of an object that the schema does not describe; one that rules name is seen by itself, too."""

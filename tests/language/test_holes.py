@@ -2213,3 +2213,27 @@ def test_a_name_in_a_store_is_compared_as_it_stands(statement: str, path: str, e
     known = replace(KNOWN, names={**KNOWN.names, "staff": ("staff",), "notebook": ("field-notes",)})
     made = policy(statement, {"wiki": [_PAGE, _READ_PAGE]}, known)
     assert made.decide("wiki/create_page", path=path, content="x") == expected
+
+
+_SCAN = tool("scan_sources", "Read source files on disk.", "paths:list")
+_ADD = tool("git_add", "Stages files in a repository.", "repo_path files:list")
+_DIFF = tool("git_diff", "Shows changes of a repository.", "repo_path")
+
+
+def test_a_call_that_names_only_files_is_free_in_the_sandbox() -> None:
+    made = policy("must ask before paying anything.", {"s": [_SCAN, _SUBMIT], "b": PAY["b"]})
+    roles = {role for each in made.servers["s"][:1] for entry in each["args"].values() for role in entry["roles"]}
+    assert "read-path" in roles
+    assert made.decide("s/scan_sources", paths=[f"{BOX}/a"]) == "allow"
+    assert made.decide("s/scan_sources", paths=[f"{BOX}/a", f"{HOME}/b"]) == "deny"
+    assert made.decide("s/upload_invoice", file_path=f"{BOX}/a", account_id="1") == "deny"
+
+
+def test_the_root_of_a_repository_does_not_ask_where_its_files_are_named() -> None:
+    never = "must never read, create, change, delete or move files in ~/Projects/private."
+    made = policy(f"may use g/git_add in Projects.\nmay use g/git_diff in Projects.\n{never}", {"g": [_ADD, _DIFF]})
+    root = f"{HOME}/Projects"
+    assert made.decide("g/git_add", repo_path=root, files=["a/b"]) == "allow"
+    assert made.decide("g/git_add", repo_path=root, files=["private/b"]) == "deny"
+    assert made.decide("g/git_add", repo_path=root, files=["a", "."]) == "escalate"
+    assert made.decide("g/git_diff", repo_path=root) == "escalate", "it shows what is in all of it"

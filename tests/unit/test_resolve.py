@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ironcurtain.errors import Refusal
-from ironcurtain.model.resolved import Opaque
+from ironcurtain.model.resolved import Command, Opaque
 from ironcurtain.resolve.commands import resolve_command
 from ironcurtain.resolve.hosts import resolve_host
 from ironcurtain.resolve.parties import resolve_parties
@@ -504,6 +504,26 @@ def test_a_name_is_compared_with_what_is_protected_in_the_home(place: Place) -> 
     place.link("home/owner/door", f"{place.ironcurtain}")
     assert judge(loaded, call("t", {"x": "door/state.db"}, "net")).decision.code == "path_protected"
     assert judge(loaded, call("t", {"x": "floor/state.db"}, "net")).decision.outcome.word == "allow"
+
+
+def test_a_name_is_one_where_what_it_is_relative_to_is_left_out(place: Place) -> None:
+    files = {"roles": ["identifier", "read-path"], "relativeTo": "root"}
+    root = {"roles": ["read-path"], "absent": "nothing"}
+    loaded = place.load(ELSEWHERE, [tool("t", {"x": files, "root": root}, server="net")])
+    assert judge(loaded, call("t", {"x": "a/b"}, "net")).decision.outcome.word == "allow"
+    judged = judge(loaded, call("t", {"x": "a/b", "root": str(place.sandbox)}, "net"))
+    assert judged.call is not None
+    assert next(str(item.value) for item in judged.call.values if item.role == "read-path") == f"{place.sandbox}/a/b"
+
+
+@pytest.mark.parametrize(("value", "expected"), [("~/recipes/a.yml", "allow"), ("~/recipes/a;b.yml", "deny")])
+def test_a_command_beside_a_path_is_the_path_as_it_is_sent(place: Place, value: str, expected: str) -> None:
+    judged = judge(place.load(ANYTHING, [tool("t", {"x": ["command", "read-path"]})]), call("t", {"x": value}))
+    assert judged.call is not None
+    assert judged.call.arguments == {"x": f"{place.home}{value[1:]}"}
+    assert {str(item.value) for item in judged.call.values} == {f"{place.home}{value[1:]}"}
+    plain = [item.value.plain for item in judged.call.values if isinstance(item.value, Command)]
+    assert plain == [expected == "allow"]
 
 
 # --- parties and commands -----------------------------------------------------------------------------------------

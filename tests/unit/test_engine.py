@@ -1778,3 +1778,19 @@ def test_a_command_is_given_whatever_it_says(place: Place) -> None:
         assert language_outcome(place, [given], request) == "allow"
         assert language_outcome(place, [matched], request) == ("allow" if command == "ls" else "deny")
     assert language_outcome(place, [given], call("run", {"command": ""})) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("8123", "deny"), ("08123", "deny"), ("0008123", "deny"), ("81230", "allow"), ("8123x", "allow"), ("008123x", "allow"), ("000", "deny"), ("00x", "allow"), ("\uff108123", "deny")],
+)  # fmt: skip
+def test_digits_are_compared_without_zeros_before_them(place: Place, value: str, expected: str) -> None:
+    rules = [
+        {"name": "never", "if": {"values": {"arg:x": {"in": ["08123", "0", "8123y", "x"]}}}, "then": "deny"},
+        {"name": "any", "if": {"tool": ["t"]}, "then": "allow"},
+    ]
+    loaded = place.load(rules, [tool("t", {"x": ["identifier"]})])
+    assert judge(loaded, call("t", {"x": value})).decision.outcome.word == expected
+    exact = [{"name": "only", "if": {"tool": ["t"], "values": {"arg:x": {"in": ["08123"]}}}, "then": "allow"}]
+    permitted = judge(place.load(exact, [tool("t", {"x": ["identifier"]})]), call("t", {"x": value})).decision
+    assert permitted.outcome.word == ("allow" if value == "08123" else "deny")

@@ -2215,25 +2215,26 @@ def test_a_name_in_a_store_is_compared_as_it_stands(statement: str, path: str, e
     assert made.decide("wiki/create_page", path=path, content="x") == expected
 
 
-_SCAN = tool("scan_sources", "Read source files on disk.", "paths:list")
-_ADD = tool("git_add", "Stages files in a repository.", "repo_path files:list")
-_DIFF = tool("git_diff", "Shows changes of a repository.", "repo_path")
+@pytest.mark.parametrize(
+    ("never", "arguments", "expected"),
+    [
+        ("must never use wiki/compare_pages where `path` is in Medical.", {"path": "Medical/a", "other_path": "b"}, "deny"),
+        ("must never use wiki/compare_pages where `path` is in Medical.", {"path": f"{HOME}/a", "other_path": "b"}, "allow"),
+        ("must ask before using wiki/compare_pages where `path` is in Medical.", {"path": "Medical/a", "other_path": "b"}, "escalate"),
+        ("must never use wiki/compare_pages where `path` is ~/Medical/a.md.", {"path": "Medical/a.md", "other_path": "b"}, "deny"),
+        ("must never use wiki/compare_pages where `path` is ~/Medical/a.md.", {"path": "a.md", "other_path": "b"}, "deny"),
+        ("must never use wiki/compare_pages where `path` is ~/Medical/a.md.", {"path": "b/a.md", "other_path": "b"}, "allow"),
+    ],
+)  # fmt: skip
+def test_a_prohibition_about_a_directory_holds_for_a_name(never: str, arguments: Any, expected: str) -> None:
+    pages = tool("compare_pages", "Compare two wiki pages.", "path other_path")
+    made = policy(f"may use wiki/compare_pages.\n{never}", {"wiki": [pages, _READ_PAGE]})
+    assert made.decide("wiki/compare_pages", **arguments) == expected
 
 
-def test_a_call_that_names_only_files_is_free_in_the_sandbox() -> None:
-    made = policy("must ask before paying anything.", {"s": [_SCAN, _SUBMIT], "b": PAY["b"]})
-    roles = {role for each in made.servers["s"][:1] for entry in each["args"].values() for role in entry["roles"]}
-    assert "read-path" in roles
-    assert made.decide("s/scan_sources", paths=[f"{BOX}/a"]) == "allow"
-    assert made.decide("s/scan_sources", paths=[f"{BOX}/a", f"{HOME}/b"]) == "deny"
-    assert made.decide("s/upload_invoice", file_path=f"{BOX}/a", account_id="1") == "deny"
-
-
-def test_the_root_of_a_repository_does_not_ask_where_its_files_are_named() -> None:
-    never = "must never read, create, change, delete or move files in ~/Projects/private."
-    made = policy(f"may use g/git_add in Projects.\nmay use g/git_diff in Projects.\n{never}", {"g": [_ADD, _DIFF]})
-    root = f"{HOME}/Projects"
-    assert made.decide("g/git_add", repo_path=root, files=["a/b"]) == "allow"
-    assert made.decide("g/git_add", repo_path=root, files=["private/b"]) == "deny"
-    assert made.decide("g/git_add", repo_path=root, files=["a", "."]) == "escalate"
-    assert made.decide("g/git_diff", repo_path=root) == "escalate", "it shows what is in all of it"
+def test_a_permission_outside_a_directory_opens_nothing_in_it() -> None:
+    made = policy("may use s/write_range outside Medical.", {"s": [_BOOK]})
+    assert made.decide("s/write_range", path=f"{HOME}/Medical/x.xlsx", sheet="A") == "deny"
+    assert made.decide("s/write_range", path=f"{HOME}/Projects/x.xlsx", sheet="A") == "allow"
+    converted = policy("may use s/convert_image where `input_path` is in Projects.", {"s": [_CONVERT]})
+    assert converted.decide("s/convert_image", input_path=f"{BOX}/q", output_path=f"{HOME}/.zshrc") == "deny"

@@ -52,9 +52,19 @@ PROTECTED_NAMES = (
 LOADED_ENDINGS = (
     ".py", ".pyc", ".pyd", ".pyw", ".pth", ".so", ".dylib", ".dll", ".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts",
     ".tsx", ".node", ".wasm", ".jar", ".class", ".rb", ".pl", ".lua", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat",
-    ".cmd", ".exe",
+    ".cmd", ".exe", ".php", ".gradle", ".toml",
 )  # fmt: skip
-LOADED_NAMES = ("package.json", "node_modules", "site-packages", "makefile", "gemfile", "rakefile")
+LOADED_NAMES = (
+    "package.json",
+    "node_modules",
+    "site-packages",
+    "makefile",
+    "gnumakefile",
+    "gemfile",
+    "rakefile",
+    "justfile",
+    "deno.json",
+)
 STEERING_NAMES = (
     "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", ".cursorrules", ".windsurfrules", ".clinerules",
     ".goosehints", ".github/copilot-instructions.md", ".claude", ".cursor", ".codex", ".gemini", ".windsurf",
@@ -2244,6 +2254,8 @@ def forms_of_constant(world: World, constant: Any, subject: str) -> list[Any]:
             if roles_of(subject) & roles if kind == "role" else name == leaf:
                 readers |= {(server, role) for role in roles}
     for server, role in sorted(readers):
+        if role in PATH_ROLES and not constant.startswith(("/", "~")):
+            continue  # a rule is not about one server, so that a relative path in it starts nowhere
         try:
             read = read_item(world, server, role, constant, empty_is_unknown=True)
         except Refused:

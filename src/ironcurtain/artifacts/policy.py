@@ -165,10 +165,7 @@ def build(bundle: Bundle, surroundings: Surroundings) -> Loaded:
     protected = _protect(bundle, setup, surroundings, paths, top["setup"].entries()["sandbox"])
     tools, schemas = read_annotations(bundle.items[ANNOTATIONS])
     reader = RuleReader(
-        paths,
-        read_lists(top.get("lists"), bundle.items.get(LISTS)),
-        Forms.of(tools.values(), setup.path_base),
-        [*tools.values()],
+        paths, read_lists(top.get("lists"), bundle.items.get(LISTS)), Forms.of(tools.values()), [*tools.values()]
     )
     rules = reader.rules(top["rules"])
     tools = {key: with_members_of(tool, rules) for key, tool in tools.items()}

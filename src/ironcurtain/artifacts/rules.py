@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import re
 from dataclasses import dataclass, field
@@ -71,8 +70,6 @@ class Forms:
     by_leaf: Mapping[str, frozenset[Category]]
     free: Mapping[str, Shape] = field(default_factory=dict)
     """The leaves whose members may be named."""
-    starts: Mapping[Role | str, frozenset[str]] = field(default_factory=dict)
-    """Where relative paths start, for each role and leaf of servers of which that is known."""
 
     def of_leaf(self, name: str) -> frozenset[Category] | None:
         """Return how the values of a leaf, or of a member of a free one, are resolved; nothing if there is none."""
@@ -80,9 +77,8 @@ class Forms:
         return self.by_leaf.get(above.leaf if above else name)
 
     @classmethod
-    def of(cls, tools: Iterable[Tool], path_base: Mapping[str, str]) -> Forms:
+    def of(cls, tools: Iterable[Tool]) -> Forms:
         """Look through every leaf of every tool."""
-        starts: dict[Role | str, frozenset[str]] = {}
         by_role: dict[Role, set[Category]] = {}
         by_leaf: dict[str, set[Category]] = {}
         free: dict[str, Shape] = {}
@@ -92,15 +88,12 @@ class Forms:
                 kinds = {category(role) for role in roles}
                 by_leaf.setdefault(shape.leaf, set()).update(kinds)
                 free |= {shape.leaf: shape} if shape.free else {}
-                for name in (shape.leaf, *roles) if tool.server in path_base and Category.PATH in kinds else ():
-                    starts[name] = starts.get(name, frozenset()) | {path_base[tool.server]}
                 for role in roles:
                     by_role.setdefault(role, {category(role)}).update(kinds & _REWRITTEN)
         return cls(
             {role: frozenset(kinds) for role, kinds in by_role.items()},
             {leaf: frozenset(kinds) for leaf, kinds in by_leaf.items()},
             free,
-            starts,
         )
 
 
@@ -242,9 +235,7 @@ class RuleReader:
             return {
                 key
                 for role in roles
-                for key in self._keys(
-                    entry, {category(role)}, self.forms.by_role.get(role, frozenset()), element, [role]
-                )
+                for key in self._keys(entry, {category(role)}, self.forms.by_role.get(role, frozenset()), element)
             }
 
         elements = members["allowed"].elements(least=1)
@@ -281,10 +272,8 @@ class RuleReader:
         every = [self.forms.by_role.get(role, frozenset()) for role in roles]
         every = every or [self.forms.of_leaf(name) or frozenset()]
         forms = frozenset[Category]().union(*every)
-        names: Sequence[Role | str] = [*roles] or [name]
         sets = [
-            {key for entry in entries for key in self._keys(entry.scalar(), own, forms, entry, names)}
-            for entries in wanted
+            {key for entry in entries for key in self._keys(entry.scalar(), own, forms, entry)} for entries in wanted
         ]
         patterns = tuple(self._patterns(members["matches"], allowing=allowing)) if "matches" in members else ()
         numbers = {key: members[key].number() for key in ("minimum", "maximum") if key in members}
@@ -348,24 +337,19 @@ class RuleReader:
             item.fail(f"no tool has the role {quote(role)}", f"did you mean {near[0]!r}?")
 
     def _keys(
-        self, entry: Scalar, own: set[Category], forms: frozenset[Category], item: Item, names: Sequence[Role | str]
+        self, entry: Scalar, own: set[Category], forms: frozenset[Category], item: Item
     ) -> Iterable[tuple[type, Scalar]]:
-        """A literal in every form that values of a role or leaf have once resolved; it must be possible in its own."""
+        """A literal in every form that values have once they are resolved; it must be possible in its own."""
         if entry is None:
             item.fail("null is no value: an argument that is null counts as left out", "name a value")
         if not isinstance(entry, str):
             return [(type(entry), entry)]
         keys: list[tuple[type, Scalar]] = [(str, entry)]
-        relative = not entry.startswith(("/", "~")) and Category.PATH in forms | own
-        starts = {start for name in names for start in self.forms.starts.get(name, ())} if relative else ()
-        for start in starts:
-            with contextlib.suppress(Refusal):
-                keys.append((str, self.paths.resolve(entry, start).text))
         for kind in forms | own:
             try:
                 keys.append((str, self._canonical(entry, kind)))
             except Refusal as refusal:
-                if kind in own and not (kind is Category.PATH and starts):
+                if kind in own:
                     item.fail(f"{quote(entry)} can never be a value here: {refusal.reason}", "correct or remove it")
         return keys
 

@@ -53,11 +53,11 @@ def sentences_behind(constitution: str | None, digest: str | None) -> list[str] 
     """The sentences that a policy was compiled from, if the text is at hand; one that is named must be it."""
     from ironcurtain.compiler.at_home import constitution_text  # noqa: PLC0415 - only for those who ask
     from ironcurtain.compiler.document import sentences_of  # noqa: PLC0415
-    from ironcurtain.compiler.drafts import UNWRITTEN  # noqa: PLC0415
+    from ironcurtain.compiler.drafts import HARMLESS  # noqa: PLC0415
 
     file = Path(constitution) if constitution else Home(default_home()).constitution
     if digest and constitution_hash(file) == digest:
-        return [*(sentence.text for sentence in sentences_of(constitution_text(file))), *sorted(UNWRITTEN)]
+        return [*(sentence.text for sentence in sentences_of(constitution_text(file))), HARMLESS]
     if constitution:
         raise Refusal("constitution_other", f"the policy was not compiled from {file}", "leave --constitution out")
     return None

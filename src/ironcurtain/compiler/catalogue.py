@@ -47,8 +47,6 @@ class Argument:
     """An object or a text may stand there by itself, and not only in a list."""
     unclear: bool = False
     """Nothing is known of it: it might be a file, an address or a command."""
-    root: str = ""
-    """The argument whose directory a relative path here starts from."""
 
     @property
     def name(self) -> str:
@@ -177,7 +175,6 @@ def _made(server: str, fields: Mapping[str, Any], server_about: Around) -> Tool:
             free=bool(about and about.free and about.types <= {"object", "null", "array"}),
             alone=bool(about and about.alone),
             unclear=any(mode.get("unclear", False) for mode in _modes(entry)),
-            root=next((mode["relativeTo"] for mode in _modes(entry) if "relativeTo" in mode), ""),
         )
     return Tool(
         server,

@@ -10,7 +10,7 @@ from ironcurtain.compiler.bounds import FLAGS, as_text, by_kind, compared, measu
 from ironcurtain.compiler.counts import is_plural
 from ironcurtain.compiler.naming import Reference
 from ironcurtain.compiler.parts import PRESENT, Ground, Part
-from ironcurtain.compiler.patterns import anywhere, below_domain, escaped, text_pattern, under
+from ironcurtain.compiler.patterns import RELATIVE, anywhere, below_domain, escaped, text_pattern, under
 from ironcurtain.compiler.problems import Problem
 from ironcurtain.compiler.values import is_shared
 from ironcurtain.language.statement import Comparison
@@ -113,6 +113,10 @@ class Conditions:
         texts = [text for name in condition.values for text in self.values.spelled(name.text, argument)]
         if relative := [text for text in texts if _is_relative(text, argument)]:
             found.append(Part(values={f"arg:{argument.leaf}": {"matches": anywhere("|".join(map(escaped, relative)))}}))
+        if self._may_be_name(argument, tool):  # it may begin anywhere on the way to the file
+            ways = [text.strip("/").split("/") for text in map(self.values.setup.known.absolute, texts)]
+            ends = ["/".join(way[start:]) for way in ways for start in range(len(way))]
+            found.append(Part(values={f"arg:{argument.leaf}": {"in": list(dict.fromkeys(filter(None, ends)))}}))
         plain = any(text in FLAGS or re.fullmatch(r"-?[0-9.]+", text) for text in texts)
         if argument.leaf not in tool.arguments and not plain:  # no schema says that it is one name
             several = "|".join(escaped(text) for text in dict.fromkeys(texts))
@@ -255,7 +259,8 @@ class Conditions:
                 return Part(paths=(roles, places))
             if roles:  # a canonical path
                 inside = "|".join(f"{escaped(place.rstrip('/'))}(/.*)?" for place in places)
-                return Part(values={key: {"matches": inside}})
+                anywhere_ = "" if certain or not self._may_be_name(argument, tool) else f"|{RELATIVE}"
+                return Part(values={key: {"matches": inside + anywhere_}})
             home = self.values.setup.known.home
             spelled = [*meant.paths, *("~" + p.removeprefix(home) for p in meant.paths if p.startswith(f"{home}/"))]
             return Part(values={key: {"matches": under(spelled if not certain else meant.paths, certain=certain)}})
@@ -272,11 +277,15 @@ class Conditions:
     def _are_names(self, names: Sequence[Name], argument: Argument, tool: Tool) -> bool:
         """Return whether names are none of the set-up, where a path may be a name as it stands: `is under methods`."""
         setup = self.values.setup
-        named = "identifier" in argument.roles and tool.server not in setup.known.path_base
-        return named and not any(
+        return self._may_be_name(argument, tool) and not any(
             setup.name_of(name.text) or setup.directory_of(name) or setup.list_of(name) or name.text[:1] in "/~"
             for name in names
         )
+
+    def _may_be_name(self, argument: Argument, tool: Tool) -> bool:
+        """Return whether a relative path here is a name, because nobody knows where it begins."""
+        known = self.values.setup.known
+        return argument.has(Category.PATH) and "identifier" in argument.roles and tool.server not in known.path_base
 
     def _below(self, names: Sequence[str], tool: Tool, *, certain: bool) -> str:
         """Return a pattern for what is in folders that are known by name, relative to where the server begins."""

@@ -25,9 +25,7 @@ JOINED: Final = 2
 OUTCOMES: Final = {1: "deny", 2: "escalate", 3: "escalate", 4: "allow", 5: "escalate"}
 """What the rules of each layer decide."""
 HARMLESS: Final = "tools that touch nothing may always be used."
-IN_SANDBOX: Final = "files in the sandbox may always be read and written."
-UNWRITTEN: Final = frozenset({HARMLESS, IN_SANDBOX})
-"""The principles of permissions that need no sentence."""
+"""The principle of the one permission that needs no sentence."""
 _SLUG: Final = re.compile(r"[a-z0-9]+")
 
 
@@ -117,9 +115,8 @@ def written_rules(
         layer, server, conditions, elsewhere, texts = key
         tools, owners = grouped[key]
         first = min(owners, key=lambda number: (write(lines[number].line), number), default=None)
-        free = HARMLESS if conditions == "{}" else IN_SANDBOX
-        sentence = lines[first].sentence if first is not None else free
-        text = texts[0] if texts else free
+        sentence = lines[first].sentence if first is not None else HARMLESS
+        text = texts[0] if texts else HARMLESS
         digest = hashlib.sha256(repr((key, sorted(tools))).encode()).hexdigest()[:6]
         name = f"{'-'.join(_SLUG.findall(text.lower())[:6])}-{digest}"
         asked: dict[str, Any] = {"server": [server], "tool": sorted(tools), **_loads(conditions)}

@@ -69,8 +69,6 @@ class Grounding:
     """Directories are compared by the name of the path, because a rule has room for one condition on paths."""
     permits: bool = False
     """The limits are those of a permission, or of the `only` that closes it: `only` does not speak of the sandbox."""
-    inside: bool = False
-    """The sandbox stands for every directory."""
 
     def ground(self, limit: Limit, tool: Tool, *, certain: bool) -> Ground | None:
         """Return what a limit comes to for a tool, or nothing if the tool has no argument for it."""
@@ -103,7 +101,7 @@ class Grounding:
 
     @property
     def _values(self) -> Values:
-        return Values(self.setup, (self.setup.known.sandbox,) if self.inside else ())
+        return Values(self.setup)
 
     def _beside(self, tool: Tool) -> tuple[str, ...]:
         """Where a file that a permission speaks of may be made besides."""

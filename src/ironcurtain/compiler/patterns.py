@@ -50,6 +50,10 @@ def anywhere(pattern: str) -> str:
     return f"(?i)(.*/)?({pattern.removeprefix('(?i)')})"
 
 
+RELATIVE: Final = r"[^/]([^:]|:[^/]|:/[^/])*(:/?)?"
+"""A path that begins nobody knows where: no URL, and not at the root."""
+
+
 DOT_SEGMENTS: Final = (
     r"(?i)((.|\n)*[/\\])?\.([/\\](.|\n)*)?"  # a dot between slashes
     r"|(.|\n)*(\.|%2e)(\.|%2e)([^a-z0-9.](.|\n)*)?"  # two dots, unless a word goes on behind them

@@ -17,7 +17,7 @@ from ironcurtain.compiler.agreement import compare, disputes, stricter
 from ironcurtain.compiler.annotate.annotator import understand
 from ironcurtain.compiler.cache import Cache
 from ironcurtain.compiler.catalogue import catalogue_of
-from ironcurtain.compiler.drafts import UNWRITTEN, Compiled
+from ironcurtain.compiler.drafts import HARMLESS, Compiled
 from ironcurtain.compiler.examples import belied, calls_alone, exemplified
 from ironcurtain.compiler.product import Product, Reported, Told, product_of, report_fields, report_from
 from ironcurtain.compiler.readers.guards import warnings
@@ -305,7 +305,7 @@ class Stages:
         known = self.cache.find("prove", inputs)
         if known is None:
             loaded = build(read_bundle(directory), surroundings)
-            sentences = {each.sentence.text for each in product.report} | UNWRITTEN
+            sentences = {each.sentence.text for each in product.report} | {HARMLESS}
             prover = Prover(loaded, surroundings.now, sentences)
             known = {"statements": [each.fields() for each in prover.statements()], "regions": prover.regions}
             self.cache.keep("prove", inputs, known)

@@ -47,7 +47,6 @@ from ironcurtain.compiler.parts import PRESENT, Ground, Part, joined
 from ironcurtain.compiler.picking import Pick, picked
 from ironcurtain.compiler.placing import UNCONCERNED
 from ironcurtain.compiler.problems import Problem
-from ironcurtain.compiler.sandboxed import names_more_than_files, names_only_files
 from ironcurtain.compiler.separating import closed_twice, merged_exceptions, require_sayable, separated
 from ironcurtain.compiler.values import Values
 from ironcurtain.language.statement import (
@@ -110,9 +109,6 @@ def compile_statements(
     for tool in tools if lines else ():
         if not tool.side_effects:  # it only tells about its own server
             drafts.setdefault(Draft(LAYERS[Mood.MAY], tool.server, tool.name, "{}"), [])
-        elif names_only_files(tool):
-            inside = Part(paths=(tool.of(Category.PATH), (known.sandbox,)))
-            drafts.setdefault(Draft.of(LAYERS[Mood.MAY], tool, conditions_of(inside, ())), [])
     refuse_dead(lines, meanings, drafts, Values(setup).in_rules, known.sandbox)
     rules, names = written_rules(drafts, lines)
     return Compiled(
@@ -218,8 +214,6 @@ class _Compiler:
         notes += ground.notes
         if permits:
             yield from self._permitted(statement, pick, ground, lifted, notes)
-            for inside in _in_sandbox(statement, tool, grounding, ground):
-                yield from self._permitted(statement, pick, inside, lifted, [])
         else:
             yield from self._tightened(statement, pick, ground, lifted)
         if permits or statement.mood.tightens:
@@ -477,14 +471,8 @@ def _through(pick: Pick) -> list[Part]:
 
 
 def _parents(statement: Statement, tool: Tool, grounding: Grounding) -> Iterator[Part]:
-    """The directories above those that are forbidden or asked about: what is done to them is done to all in them.
-
-    Not of a directory in which a call must name the files: `git add` in a repository.
-    """
+    """The directories above those that are forbidden or asked about: what is done to them is done to all in them."""
     every = tuple(f"role:{role}" for role in sorted(tool.of(Category.PATH)))
-    roots = {argument.root for argument in tool.arguments.values() if argument.root and argument.required}
-    if roots:
-        every = tuple(f"arg:{leaf}" for leaf, a in tool.arguments.items() if a.has(Category.PATH) and leaf not in roots)
     above: dict[str, set[str]] = {}
     for names, argument in _kept_apart(statement, grounding.setup):
         own = tool.argument(argument) if argument else None
@@ -521,16 +509,6 @@ def _kept_apart(statement: Statement, setup: Setup) -> Iterator[tuple[tuple[Name
 def _directories(names: Iterable[Name], setup: Setup) -> tuple[Name, ...]:
     """Return the names that are those of directories."""
     return tuple(name for name in names if setup.directory_of(name) is not None)
-
-
-def _in_sandbox(statement: Statement, tool: Tool, grounding: Grounding, ground: Ground) -> Iterator[Ground]:
-    """Yield what the limits of a permission come to with the sandbox for each directory, where that opens more."""
-    if not names_more_than_files(tool):
-        return
-    inside = replace(grounding, inside=True)
-    grounds = [inside.ground(limit, tool, certain=True) for limit in statement.limits]
-    if (found := joined(each for each in grounds if each is not None)) != ground:
-        yield found
 
 
 def _or_left_out(limit: Limit, tool: Tool) -> Limit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ironcurtain.compiler.bounds import typed
@@ -35,15 +35,13 @@ class Values:
     """Looks up what the names in a statement are compared as."""
 
     setup: Setup
-    inside: tuple[str, ...] = ()
-    """What stands for every directory, if anything does."""
 
     def meant(self, names: Sequence[Name], *, empty_is_error: bool) -> Meant:
         """Return what names stand for in the set-up; raise a `Problem` for an empty list if that is an error."""
         meant = self.setup.meant(names)
         if empty_is_error and meant.empty_lists:
             raise Problem(f"the list {meant.empty_lists[0]} is empty, so nothing would hold", "fill it first")
-        return replace(meant, paths=self.inside) if self.inside and meant.paths else meant
+        return meant
 
     def members(self, value: str) -> Sequence[str]:
         """Return the values of a list, or the value itself if it names no list."""

@@ -44,9 +44,12 @@ _BRACKETED: Final = re.compile(r"\[([^\[\]]*)\]")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _LOADED_ENDINGS: Final = tuple(
     """.py .pyc .pyd .pyw .pth .so .dylib .dll .js .cjs .mjs .jsx .ts .cts .mts .tsx .node .wasm .jar .class .rb .pl
-    .lua .sh .bash .zsh .fish .ps1 .bat .cmd .exe""".split()  # noqa: SIM905 - to be read
+    .lua .sh .bash .zsh .fish .ps1 .bat .cmd .exe .php .gradle .toml""".split()  # noqa: SIM905 - to be read
 )
-_LOADED_NAMES: Final = frozenset({"package.json", "node_modules", "site-packages", "makefile", "gemfile", "rakefile"})
+_LOADED_NAMES: Final = frozenset(
+    {"package.json", "node_modules", "site-packages", "makefile", "gnumakefile", "gemfile"}
+    | {"rakefile", "justfile", "deno.json"}
+)
 """Names of files that programs load or run by themselves from where they were started."""
 
 

@@ -72,8 +72,6 @@ def is_missed(
         return False
     if argument.required:
         return True
-    if given == {"fetch-url"} and not told and _is_one_of_several(argument, others):
-        return False
     if given <= _PLACES:
         return told or "place" in given or not effects <= {"read"}
     if not given & _PATHS or told or (not beside and _is_first_path(argument, others)):
@@ -86,13 +84,6 @@ def is_missed(
         return not written and (makes or not _SAVING.isdisjoint(words_of(name))) and "return" not in argument.says
     looks = effects <= {"read"} and _is_first_path(argument, others)  # where nothing says where, it looks everywhere
     return looks or (argument.words[-1] in _DIRECTORIES and not argument.several)
-
-
-def _is_one_of_several(argument: Argument, others: Mapping[str, tuple[Argument, Collection[str]]]) -> bool:
-    """Return whether what an address leads to may be given in another way: as a file, or by another address."""
-    return any(
-        "read-path" in found or "fetch-url" in found for leaf, (_, found) in others.items() if leaf != argument.leaf
-    )
 
 
 def _roles_of(way: re.Match[str] | None, others: Mapping[str, tuple[Argument, Collection[str]]]) -> Collection[str]:

@@ -2224,6 +2224,7 @@ def test_a_name_in_a_store_is_compared_as_it_stands(statement: str, path: str, e
         ("must never use wiki/compare_pages where `path` is ~/Medical/a.md.", {"path": "Medical/a.md", "other_path": "b"}, "deny"),
         ("must never use wiki/compare_pages where `path` is ~/Medical/a.md.", {"path": "a.md", "other_path": "b"}, "deny"),
         ("must never use wiki/compare_pages where `path` is ~/Medical/a.md.", {"path": "b/a.md", "other_path": "b"}, "allow"),
+        ('must never use wiki/compare_pages where `path` starts with "~/Medical/".', {"path": "Medical/a.md", "other_path": "b"}, "deny"),
     ],
 )  # fmt: skip
 def test_a_prohibition_about_a_directory_holds_for_a_name(never: str, arguments: Any, expected: str) -> None:

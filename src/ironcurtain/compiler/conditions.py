@@ -160,6 +160,9 @@ class Conditions:
         pattern = text_pattern(
             test, spelled, certain=certain, listed=is_name(argument, tool), spaced=_is_folder(argument)
         )
+        absolute = test is Comparison.STARTS and any(text.startswith(("/", "~")) for text in texts)
+        if absolute and not certain and self._may_be_name(argument, tool):
+            pattern = f"{pattern}|{RELATIVE}"
         return Part(values={key: {"matches": pattern}}), False
 
     def _one_of(self, condition: Condition, argument: Argument, *, certain: bool) -> Part:

@@ -152,6 +152,11 @@ class Conditions:
             case Comparison.CONTAINS if certain and "array" in argument.types:  # one of the elements
                 values = typed(argument, [each for text in texts for each in self.values.spelled(text, argument)])
                 return Part(values={key: {"in": values}}), False
+        return self._by_a_part(condition, argument, tool, certain=certain), False
+
+    def _by_a_part(self, condition: Condition, argument: Argument, tool: Tool, *, certain: bool) -> Part:
+        """What a comparison with the beginning, the end or a part of a text comes to."""
+        texts, test = [value.text for value in condition.values], condition.test
         spelled = [
             each for text in texts for each in {text: None, **dict.fromkeys(self.values.spelled(text, argument))}
         ]
@@ -163,7 +168,7 @@ class Conditions:
         absolute = test is Comparison.STARTS and any(text.startswith(("/", "~")) for text in texts)
         if absolute and not certain and self._may_be_name(argument, tool):
             pattern = f"{pattern}|{RELATIVE}"
-        return Part(values={key: {"matches": pattern}}), False
+        return Part(values={f"arg:{argument.leaf}": {"matches": pattern}})
 
     def _one_of(self, condition: Condition, argument: Argument, *, certain: bool) -> Part:
         """Return that a value is one of those named: itself, or what a name stands for."""

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from ironcurtain.compiler.document import Sentence
     from ironcurtain.compiler.drafts import Compiled
 
-FRESH: Final = ("wren", "finch")
+FRESH: Final = ("jay", "ibis", "heron")
 SEEN: Final = (
+    "wren",
+    "finch",
     "sloe",
     "tansy",
     "aspen",
@@ -100,6 +102,9 @@ First looks, newest first; the share kept, of the calls that no question about c
 
 | sets | texts | calls | owner | model | model twice | unsafe |
 | --- | ---: | ---: | --- | --- | --- | --- |
+| *jay* | 6 | 216 | 39 of 49 (80 %) | 40 of 52 (77 %) | 39 of 51 (76 %) | 0 |
+| *ibis* | 6 | 216 | 52 of 67 (78 %) | 53 of 66 (80 %) | 52 of 68 (76 %) | 0 |
+| *heron* | 6 | 216 | 40 of 50 (80 %) | 43 of 52 (83 %) | 41 of 51 (80 %) | 1 each |
 | *wren*, *finch* | 12 | 432 | 126 of 146 (86 %) | 129 of 145 (89 %) | 127 of 145 (88 %) | 0 |
 | *sloe*, *tansy* | 12 | 432 | 113 of 144 (78 %) | 126 of 135 (93 %) | 121 of 130 (93 %) | owner 1, model 2 |
 | *aspen*, *yew* | 12 | 432 | 114 of 124 (91.9 %) | 114 of 126 (90.5 %) | 113 of 126 (89.7 %) | 0 |
@@ -137,6 +142,13 @@ look. The unsafe call is a discount of 0.25 that the owner, who did not know the
 
 In *dune* one sentence that the closed table read then (a channel that is off limits) is left to the owner since, who
 was not asked about it: its row below is lower than the first look.
+
+Of *heron*, *ibis* and *jay* the servers are drawn by lot, and a helper answered for one text only; after each the misses
+were read and some mended, but not those of *jay*. The unsafe call is a company's number without the zero before it
+(`8123457`), which the prohibition of `08123457` let pass; mended. Lost by more than one reader: a
+forbidden folder in a repository makes every call for the repository ask, names of photographs where a tool is taken to
+want a path or a URL, counts of names in one text, files in the sandbox that a tool changes. Readers of *jay* answered forms and requests of a program in which permissions in a directory held in the
+sandbox for more tools than they do now.
 
 In *wren* and *finch* four losses of every reader are files in the sandbox that a tool writes with a name of something
 in it (a sheet, a form), which no sentence permits; three are members of objects without a schema, two the names of a

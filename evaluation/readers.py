@@ -143,12 +143,12 @@ look. The unsafe call is a discount of 0.25 that the owner, who did not know the
 In *dune* one sentence that the closed table read then (a channel that is off limits) is left to the owner since, who
 was not asked about it: its row below is lower than the first look.
 
-Of *heron*, *ibis* and *jay* the servers are drawn by lot, and a helper answered for one text only; after each the misses
-were read and some mended, but not those of *jay*. The unsafe call is a company's number without the zero before it
-(`8123457`), which the prohibition of `08123457` let pass; mended. Lost by more than one reader: a
-forbidden folder in a repository makes every call for the repository ask, names of photographs where a tool is taken to
-want a path or a URL, counts of names in one text, files in the sandbox that a tool changes. Readers of *jay* answered forms and requests of a program in which permissions in a directory held in the
-sandbox for more tools than they do now.
+Of *heron*, *ibis* and *jay* the servers are drawn by lot, and a helper answered for one text only; after each the
+misses were read and some mended, but not those of *jay*. The unsafe call is a company's number without the zero before
+it (`8123457`), which the prohibition of `08123457` let pass; mended. Lost by more than one reader: a forbidden folder
+in a repository makes every call for the repository ask, names of photographs where a tool is taken to want a path or a
+URL, counts of names in one text, files in the sandbox that a tool changes. Readers of *jay* answered forms and
+requests of a program in which permissions in a directory held in the sandbox for more tools than they do now.
 
 In *wren* and *finch* four losses of every reader are files in the sandbox that a tool writes with a name of something
 in it (a sheet, a form), which no sentence permits; three are members of objects without a schema, two the names of a

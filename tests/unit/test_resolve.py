@@ -444,7 +444,7 @@ def test_an_id_where_an_id_or_a_url_is_taken_is_no_url(place: Place, roles: Any,
         assert all(readable) == str(value).startswith(("https:", "/"))
 
 
-# --- names in a store: nobody knows where the paths of `net` begin ---
+# --- names in a store: `net` has no known starting point ---
 
 ELSEWHERE = [{"name": "all", "if": {"server": ["net"]}, "then": "allow"}]
 

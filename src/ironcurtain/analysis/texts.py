@@ -30,7 +30,7 @@ _WIDE: Final = 0xFEE0  # from an ASCII letter to its wide form
 _SPECIAL: Final = frozenset("\\^$.|?*+()[]{}")
 _PART: Final = "[A-Za-z0-9_]([A-Za-z0-9_. -]*[A-Za-z0-9_])?"
 _PLAIN_NAME: Final = f"{_PART}(/{_PART})*|[A-Za-z0-9_][A-Za-z0-9_]+:({_PART}(/{_PART})*)?"
-"""Relative names that nobody reads in a second way: a way down, perhaps in a store that stands before a colon."""
+"""Relative names with one reading: a way down, perhaps in a store that stands before a colon."""
 _ANY_NAME: Final = "[^/.~%*?$][^/%*?$]*(/[^/.~%*?$][^/%*?$]*)*"
 """Every text that can be a relative name, and some that cannot."""
 WIDE: Final = "".join(chr(code + _WIDE) for code in range(ord("!"), ord("~") + 1))

@@ -291,7 +291,7 @@ class Conditions:
         )
 
     def _may_be_name(self, argument: Argument, tool: Tool) -> bool:
-        """Return whether a relative path here is a name, because nobody knows where it begins."""
+        """Return whether a relative path here is a name: the server has no known starting point."""
         known = self.values.setup.known
         return argument.has(Category.PATH) and "identifier" in argument.roles and tool.server not in known.path_base
 

@@ -51,7 +51,7 @@ def anywhere(pattern: str) -> str:
 
 
 RELATIVE: Final = r"[^/]([^:]|:[^/]|:/[^/])*(:/?)?"
-"""A path that begins nobody knows where: no URL, and not at the root."""
+"""A relative path: no URL, and not from the root."""
 
 
 DOT_SEGMENTS: Final = (

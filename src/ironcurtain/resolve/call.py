@@ -107,7 +107,7 @@ class _Work:
     resolver: CallResolver
     base: str | None
     names: bool
-    """A relative path may be the name of something in a store: nobody knows where it begins."""
+    """A relative path may be the name of something in a store: the server has no known starting point."""
     values: list[RoleValue] = field(default_factory=list)
     leaves: dict[str, list[Value]] = field(default_factory=dict)
     strays: list[Stray] = field(default_factory=list)
@@ -242,7 +242,7 @@ class _Work:
         if _is_name(active, value):  # no URL, and nothing that a rule about hosts can tell from one
             self._add(leaf, (FETCH_URL,), (Opaque(str(value)),), shown=False)
             active = tuple(role for role in active if role != FETCH_URL)
-        if isinstance(value, str) and self._is_unplaced(shape, active, value):  # nobody knows where it begins
+        if isinstance(value, str) and self._is_unplaced(shape, active, value):  # no known starting point
             files = tuple(role for role in active if category(role) is Category.PATH)
             self._add(leaf, files, (Opaque(value),), shown=False)
             self._stray(leaf, f"{self.resolver.paths.home}/{value}")
